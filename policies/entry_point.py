@@ -21,8 +21,6 @@ def load_entry_point(spec: str) -> Any:
 
 def missing(error: ModuleNotFoundError, wanted: str) -> str:
     """Which module is missing, and if it is the one that the user named, where Python looked."""
-    if error.name == wanted == "dataset":
-        return "a dataset is not a policy, but training can clone its games with init_from"
     if error.name and f"{wanted}.".startswith(f"{error.name}."):
         return f"Python finds no module {error.name} in the current folder or among its packages"
     return type_and_message(error)

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from hanamachi.errors import UserError
-from hanamachi.policies.load import ONNX, checked_name, is_checkpoint, load_policy
+from hanamachi.policies.load import load_policy
+from hanamachi.policies.names import ONNX, checked_name, is_checkpoint
 from hanamachi.storage.files import refuse_existing
 from hanamachi.storage.reading import checked_path
 

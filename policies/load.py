@@ -1,30 +1,40 @@
 """Load any policy by its name, path or entry point, with `load_policy`."""
 
-import os
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import signature
-from pathlib import Path
 from typing import Any
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown, unknown
 from hanamachi.games.registry import GAMES, VARIANTS, variant
 from hanamachi.games.small import spelled_out
-from hanamachi.limits import POLICY_NAME
+from hanamachi.policies.agents import (
+    agent_folder,
+    agent_for,
+    agents,
+    rule_policy_for,
+    ships,
+    understands,
+    variant_of,
+)
 from hanamachi.policies.entry_point import load_entry_point, type_and_message
-from hanamachi.policies.external.process import PROCESS, load_process
+from hanamachi.policies.external.process import load_process
+from hanamachi.policies.names import (
+    FACTORY_WITH_SETTINGS,
+    MODEL,
+    SEARCH,
+    Kind,
+    checked_name,
+    kind_of,
+    refuse_file,
+    refuse_file_of_a_module,
+    search_parts,
+)
 from hanamachi.policies.policy import FunctionPolicy, Policy, as_policy
-from hanamachi.policies.rules.registry import NAMES, rule_policies_for, rule_policy
+from hanamachi.policies.rules.registry import NAMES, rule_policy
 from hanamachi.storage.plain_yaml import parse_settings
-from hanamachi.storage.reading import may_name_a_file
 
-SEARCH, MODEL, ONNX, DATASET = "search:", "model:", ".onnx", "dataset:"
-FACTORY_WITH_SETTINGS = re.compile(r"([\w.]+:\w+):(\w+=.*)", re.DOTALL)
-FILE_AND_FACTORY = re.compile(r"(.*[/\\])?(\w+)(\.py)?:([^\W\d]\w*)(:\w+=.*)?", re.DOTALL)
-PRETRAINED = Path(__file__).parent / "pretrained"  # a checkpoint for each agent that ships
-PLAYED_BY = {"hanamikoji:eight_suits": "hanamikoji"}  # variant -> the variant whose agent plays it
-PARTNER = ":partner"  # after a variant's id: the agent that plays with people, if it is another one
+Options = Mapping[str, Any]
 
 
 def load_policy(spec: str, /, game: str | Variant | None = None, **options: Any) -> Policy:
@@ -54,111 +64,44 @@ def load_policy(spec: str, /, game: str | Variant | None = None, **options: Any)
     if isinstance(game, Variant):
         options = {**game.options, **options}
         game = game.id
-    played = spelled_out(game, options)
-    game, options = played
-    if spec.startswith(SEARCH):
-        return load_search(spec, game, options)
-    if spec.startswith(PROCESS):
-        return load_process(spec, chosen_variant(spec, game, options))
-    if spec.startswith(MODEL):
-        from hanamachi.policies.external.model import load_model
+    game, options = spelled_out(game, options)
+    kind = kind_of(spec)
+    if kind in (Kind.FACTORY, Kind.ONNX, Kind.CHECKPOINT):
+        refuse_file_of_a_module(spec)
+    if kind is None:
+        raise names_nothing(spec)
+    return LOADERS[kind](spec, game, options)
 
-        return load_model(spec.removeprefix(MODEL), chosen_variant(spec, game, options))
-    if spec in NAMES:
-        return rule_policy(spec, chosen_variant(spec, game, options))
-    if names_an_agent(spec):
-        return load_agent(spec, game or variant_of(spec), options)
-    refuse_file_of_a_module(spec)
-    if has_settings(spec):
-        return load_own(spec, game, options)
-    if spec.endswith(ONNX):
-        from hanamachi.policies.networks.onnx_policy import load_onnx
 
-        return load_onnx(spec, game, **options)
-    if is_checkpoint(spec):
-        refuse_file(spec)
-        from hanamachi.policies.networks.checkpoint import load_checkpoint
-
-        return load_checkpoint(spec, game, **options)
+def names_nothing(spec: str) -> UserError:
+    """The error for a name that means no policy, with those that it may stand for."""
     if spec.partition(":")[0] in GAMES:
-        raise unknown("game or agent", spec, dict.fromkeys([*VARIANTS, *agents()]))
-    if ":" in spec:
-        return load_own(spec, game, options)
+        return unknown("game or agent", spec, dict.fromkeys([*VARIANTS, *agents()]))
     others = ["a checkpoint folder", "FILE.onnx", "search:KIND:POLICY:SETTINGS", "process:COMMAND"]
     others += ["module:factory", "model:NAME?url=URL"]
-    raise unknown("policy", spec, [*NAMES, *agents(), *others])
+    return unknown("policy", spec, [*NAMES, *agents(), *others])
 
 
-def checked_name(spec: Any) -> str:
-    """The name of a policy; UserError if no file and no module could have it."""
-    spec = os.fspath(spec) if isinstance(spec, os.PathLike) else spec
-    if not isinstance(spec, str):
-        raise UserError(f"a policy's name must be a text or a path, not {shown(spec)}")
-    if len(spec) > POLICY_NAME:
-        raise UserError(f"a policy's name has at most {POLICY_NAME} characters, not {len(spec)}")
-    if not may_name_a_file(spec):
-        raise UserError(f"{spec} has characters that no policy's name can have")
-    return spec
+def chosen_variant(spec: str, game: str | None, options: Options) -> Variant:
+    """The variant for a policy that has none of its own; UserError if no game is named."""
+    if game is None:
+        raise UserError(f'{spec} needs a game: add --game GAME, or in Python game="hanamikoji"')
+    return variant(game, **options)
 
 
-def refuse_file_of_a_module(spec: str) -> None:
-    """UserError, which says how to name it, if `spec` names a factory by the file of its module."""
-    found = FILE_AND_FACTORY.fullmatch(spec)
-    if found and (found[1] or found[3]) and not os.path.exists(spec):
-        raise UserError(
-            f"{spec} is no checkpoint; your own policy is named module:factory, without a folder "
-            f"and without .py: go to the folder of the file, and name {found[2]}:{found[4]}"
-        )
+# --- One loader for each kind of name
 
 
-def refuse_file(spec: str) -> None:
-    """UserError, which says how to name it, if `spec` is a file in the place of a checkpoint."""
-    if os.path.isfile(spec):
-        module = Path(spec).stem if spec.endswith(".py") else "MODULE"
-        raise UserError(
-            f"{spec} is a file, not the folder of a checkpoint: for a function write "
-            f'{module}:NAME, for a bot "process:{spec}"'
-        )
+def load_rules(name: str, game: str | None, options: Options) -> Policy:
+    """The rule policy of this name."""
+    return rule_policy(name, chosen_variant(name, game, options))
 
 
-def is_checkpoint(spec: str) -> bool:
-    """Whether `spec` names weights: an agent's, or those of a folder, which need not exist.
-
-    An ONNX file is not a checkpoint: it plays but cannot be trained further or exported.
-    """
-    if spec in NAMES or spec.startswith((SEARCH, PROCESS, MODEL, DATASET)):
-        return False
-    if spec.endswith(ONNX) or has_settings(spec):
-        return False
-    return names_an_agent(spec) or os.path.exists(spec) or os.sep in spec or "/" in spec
-
-
-def is_bare_folder(spec: str) -> bool:
-    """Whether `spec` is a checkpoint's folder only because the current folder has one so named."""
-    return is_checkpoint(spec) and not (names_an_agent(spec) or os.sep in spec or "/" in spec)
-
-
-def has_settings(spec: str) -> bool:
-    """Whether `spec` is "module:factory:SETTINGS", whose values may look like paths."""
-    of_a_game = spec.partition(":")[0] in GAMES
-    return bool(FACTORY_WITH_SETTINGS.fullmatch(spec)) and not of_a_game
-
-
-def knows_its_game(spec: str) -> bool:
-    """Whether a policy plays the variant that it was made for, so that no game need be named."""
-    if spec.startswith(SEARCH):
-        from hanamachi.policies.search.search import split_spec
-
-        return knows_its_game(split_spec(spec)[1])
-    if spec.startswith((PROCESS, MODEL)):
-        return False
-    return is_checkpoint(spec) or (spec.endswith(ONNX) and not has_settings(spec))
-
-
-def load_agent(name: str, game: str, options: Mapping[str, Any]) -> Policy:
-    """The agent of this name, to play `game`."""
+def load_agent(name: str, game: str | None, options: Options) -> Policy:
+    """The agent of this name, for its own variant or to play `game`."""
     from hanamachi.policies.networks.checkpoint import load_checkpoint
 
+    game = game or variant_of(name)
     if not ships(name):
         raise UserError(f"there is no agent {name}; name one of {', '.join(agents())}")
     played = variant(game, **options)
@@ -171,97 +114,58 @@ def load_agent(name: str, game: str, options: Mapping[str, Any]) -> Policy:
     return policy
 
 
-def agent_for(played: Variant) -> str | None:
-    """The name of the strongest agent that ships for this variant, if there is one.
+def load_folder(folder: str, game: str | None, options: Options) -> Policy:
+    """The policy of a checkpoint's folder."""
+    refuse_file(folder)
+    from hanamachi.policies.networks.checkpoint import load_checkpoint
 
-    It may be that of another id that stands for the same options, as does
-    "hanamikoji:three_rounds" for max_rounds=3.
-    """
-    others = map(variant, VARIANTS)
-    same = [
-        each.id for each in others if (each.game, each.options) == (played.game, played.options)
-    ]
-    names = [played.id, *same]
-    return next((name for name in names if ships(name) and understands(name, played)), None)
+    return load_checkpoint(folder, game, **options)
 
 
-def usual(played: Variant) -> str:
-    """Who plays with people, gives hints and reviews games, if nobody else is asked.
+def load_file(file: str, game: str | None, options: Options) -> Policy:
+    """The policy of an ONNX file."""
+    from hanamachi.policies.networks.onnx_policy import load_onnx
 
-    The package's agent for the variant, or its partner if it has one, else a rule policy.
-    """
-    agent = agent_for(played)
-    return (partner_of(agent) or agent) if agent else rule_policy_for(played)
+    return load_onnx(file, game, **options)
 
 
-def rule_policy_for(played: Variant) -> str:
-    """The strongest rule policy that any game may have and with which people can play."""
-    names = rule_policies_for(played)
-    return next(name for name in ("expert", "greedy", "random") if name in names)
-
-
-def partner_of(agent: str) -> str | None:
-    """The agent that plays with people where this one does not."""
-    partner = agent + PARTNER
-    return partner if ships(partner) else None
-
-
-def understands(agent: str, played: Variant) -> bool:
-    """Whether an agent has learned these actions and this observation."""
-    return variant(PLAYED_BY.get(agent, variant_of(agent))).understands(played)
-
-
-def names_an_agent(spec: str) -> bool:
-    """Whether `spec` is a variant's id, with or without PARTNER, as the names of agents are."""
-    return variant_of(spec) in VARIANTS
-
-
-def variant_of(agent: str) -> str:
-    """The id of the variant that an agent of this name plays."""
-    return agent.removesuffix(PARTNER)
-
-
-def ships(agent: str) -> bool:
-    """Whether the package has the agent of this name."""
-    return agent_folder(agent).is_dir()
-
-
-def agent_folder(agent: str) -> Path:
-    """Where the checkpoint of the agent of this name is, if there is one."""
-    return PRETRAINED / PLAYED_BY.get(agent, agent).replace(":", "-")
-
-
-def agents_of(id: str) -> list[str]:
-    """The names of a variant's own agents, the strongest first."""
-    names = [] if id in PLAYED_BY else [id, id + PARTNER]
-    return [name for name in names if ships(name)]
-
-
-def agents() -> list[str]:
-    """The names of all agents that ship."""
-    return [name for id in VARIANTS for name in agents_of(id)]
-
-
-def chosen_variant(spec: str, game: str | None, options: Mapping[str, Any]) -> Variant:
-    """The variant for a policy that has none of its own; UserError if no game is named."""
-    if game is None:
-        raise UserError(f'{spec} needs a game: add --game GAME, or in Python game="hanamikoji"')
-    return variant(game, **options)
-
-
-def load_search(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy:
+def load_search(spec: str, game: str | None, options: Options) -> Policy:
     """The search that "search:KIND:BLUEPRINT:SETTINGS" names, for its blueprint's variant."""
-    from hanamachi.policies.search.search import new_search, split_spec
+    from hanamachi.policies.search.search import check_kind, new_search
 
-    kind, blueprint, settings = split_spec(spec)
+    kind, blueprint, settings = search_parts(spec)
+    check_kind(kind)
     if blueprint.startswith(SEARCH):
         raise UserError(f"the blueprint of search:{kind} must not be another search")
+    refuse_setting_without_name(blueprint)
     policy = load_policy(blueprint, game, **options) if blueprint else None
     variant = chosen_variant(spec, game, options) if policy is None else policy.variant
     return new_search(kind, variant, policy, settings, name=spec)
 
 
-def load_own(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy:
+def refuse_setting_without_name(blueprint: str) -> None:
+    """UserError if the last part of a blueprint's name can only be meant as a search's setting."""
+    first, _, last = blueprint.rpartition(":")
+    factory = last.isidentifier() or FACTORY_WITH_SETTINGS.fullmatch(blueprint)
+    if kind_of(blueprint) == Kind.FACTORY and kind_of(first) and not factory:
+        raise UserError(
+            f"a search's settings are written NAME=VALUE, as worlds=64, and {shown(last)} is none"
+        )
+
+
+def load_bot(spec: str, game: str | None, options: Options) -> Policy:
+    """The bot that "process:COMMAND" names."""
+    return load_process(spec, chosen_variant(spec, game, options))
+
+
+def load_language_model(spec: str, game: str | None, options: Options) -> Policy:
+    """The language model that "model:NAME?SETTINGS" names."""
+    from hanamachi.policies.external.model import load_model
+
+    return load_model(spec.removeprefix(MODEL), chosen_variant(spec, game, options))
+
+
+def load_own(spec: str, game: str | None, options: Options) -> Policy:
     """The policy of a factory, which gets the options that the variant does not have."""
     known = VARIANTS[game].variants[game] if isinstance(game, str) and game in VARIANTS else {}
     game_options = {name: value for name, value in options.items() if name in known}
@@ -288,7 +192,7 @@ def load_own(spec: str, game: str | None, options: Mapping[str, Any]) -> Policy:
     return policy
 
 
-def check_arguments(spec: str, factory: Any, variant: Variant, settings: Mapping[str, Any]) -> None:
+def check_arguments(spec: str, factory: Any, variant: Variant, settings: Options) -> None:
     """UserError unless the factory takes a variant and these settings."""
     try:
         signature(factory).bind(variant, **settings)
@@ -296,3 +200,21 @@ def check_arguments(spec: str, factory: Any, variant: Variant, settings: Mapping
         raise UserError(f"{spec} must take (variant, **settings): {error}") from error
     except ValueError:  # what is written in C may have no signature
         return
+
+
+def refuse_dataset(spec: str, game: str | None, options: Options) -> Policy:
+    """UserError: recorded games play nothing."""
+    raise UserError(f"{spec} is a dataset, not a policy, but training can clone it with init_from")
+
+
+LOADERS: Mapping[Kind, Callable[[str, str | None, Options], Policy]] = {
+    Kind.SEARCH: load_search,
+    Kind.PROCESS: load_bot,
+    Kind.MODEL: load_language_model,
+    Kind.DATASET: refuse_dataset,
+    Kind.RULES: load_rules,
+    Kind.AGENT: load_agent,
+    Kind.FACTORY: load_own,
+    Kind.ONNX: load_file,
+    Kind.CHECKPOINT: load_folder,
+}

@@ -26,7 +26,7 @@ ALL_PLAYED = """
 import importlib.util
 import hanamachi
 from hanamachi.games.registry import VARIANTS
-from hanamachi.policies.load import agents, variant_of
+from hanamachi.policies.agents import agents, variant_of
 from hanamachi.training import evaluate
 
 assert "site-packages" in hanamachi.__file__, hanamachi.__file__

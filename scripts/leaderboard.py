@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
-from hanamachi.policies.load import agent_folder, agents_of, load_policy
+from hanamachi.policies.agents import agent_folder, agents_of
+from hanamachi.policies.load import load_policy
 from hanamachi.policies.networks.checkpoint import CONFIG
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.training.cli.main import run

@@ -33,7 +33,7 @@ from typing import Any
 from leaderboard import searches_against
 
 from hanamachi.games.registry import VARIANTS
-from hanamachi.policies.load import PARTNER, agent_folder
+from hanamachi.policies.agents import PARTNER, agent_folder
 from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS, load_checkpoint
 from hanamachi.storage.files import replacing_folder
 from hanamachi.training.best_responses import exploit

@@ -12,7 +12,7 @@ import pytest
 from root import ROOT
 from samples import WHOLE
 
-from hanamachi.policies.load import agents
+from hanamachi.policies.agents import agents
 
 SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
 FOLDERS = ("envs", "training", "policies", "configs")
@@ -117,7 +117,7 @@ PLAYED = f"""
 import sys
 sys.modules.update(dict.fromkeys({EXTRAS}))  # as if none of them were installed
 import hanamachi
-from hanamachi.policies.load import agents, variant_of
+from hanamachi.policies.agents import agents, variant_of
 from hanamachi.training import evaluate
 from hanamachi.games.registry import VARIANTS
 

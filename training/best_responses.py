@@ -25,7 +25,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import RESULTS_BYTES, RUNS, STEPS
 from hanamachi.policies import load_policy
-from hanamachi.policies.load import SEARCH, is_bare_folder, is_checkpoint, knows_its_game
+from hanamachi.policies.names import SEARCH, is_bare_folder, is_checkpoint, knows_its_game
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, best

@@ -46,7 +46,7 @@ from hanamachi.limits import (
     WIDTH,
 )
 from hanamachi.policies.features.base import Features
-from hanamachi.policies.load import DATASET, is_bare_folder, is_checkpoint
+from hanamachi.policies.names import DATASET, is_bare_folder, is_checkpoint
 from hanamachi.policies.networks.canonical import check_symmetries
 from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.storage.reading import is_nested, read_bounded

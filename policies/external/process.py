@@ -26,6 +26,7 @@ from hanamachi.policies.external.protocol import (
     move,
     probabilities_in,
 )
+from hanamachi.policies.names import PROCESS
 from hanamachi.policies.policy import Masks, Probabilities
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.events import History
@@ -34,7 +35,6 @@ from hanamachi.sessions.views import choices
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.storage.reading import may_name_a_file
 
-PROCESS = "process:"
 Word = str | os.PathLike[str]  # of a command
 
 

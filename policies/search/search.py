@@ -246,18 +246,10 @@ class Search(Policy):
 # --- Names of searches
 
 
-def split_spec(spec: str) -> tuple[str, str, str]:
-    """Split "search:KIND:BLUEPRINT:SETTINGS" into three parts; the last two may be empty.
-
-    Settings are `name=value`, separated by commas.
-    """
-    kind, _, rest = spec.removeprefix("search:").partition(":")
+def check_kind(kind: str) -> None:
+    """UserError unless there is a kind of search called so."""
     if kind not in KINDS:
         raise unknown("kind of search called", kind, KINDS)
-    blueprint, _, settings = rest.rpartition(":")
-    if "=" not in settings and settings:  # there are no settings
-        blueprint, settings = rest, ""
-    return kind, blueprint, settings
 
 
 def new_search(

@@ -14,8 +14,8 @@ from small_games import GIFTS
 from hanamachi.engine.contract import OVER
 from hanamachi.engine.game import Variant
 from hanamachi.games.registry import variant
+from hanamachi.policies.agents import agent_folder, agents
 from hanamachi.policies.export import export
-from hanamachi.policies.load import agent_folder, agents
 from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.sessions.saved_games import record_of, save

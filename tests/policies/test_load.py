@@ -10,7 +10,7 @@ from messages import assert_one_sentence
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.load import usual
+from hanamachi.policies.agents import default_policy
 from hanamachi.policies.policy import RandomPolicy
 
 RULE_POLICIES = ("random", "greedy", "expert")
@@ -199,9 +199,9 @@ def test_a_factory_that_fails_is_named_with_what_it_raised(factory, why):
 
 def test_where_there_is_no_expert_people_play_with_random(monkeypatch):
     small = make_variant("hanamikoji-gifts")
-    assert usual(small) == "expert"
+    assert default_policy(small) == "expert"
     monkeypatch.setattr("hanamachi.policies.rules.registry.RULE_POLICIES", {})
-    assert usual(small) == "random"
+    assert default_policy(small) == "random"
 
 
 def test_rule_policies_need_no_learning_library():

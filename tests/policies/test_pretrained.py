@@ -12,14 +12,14 @@ from samples import WHOLE
 from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.load import (
+from hanamachi.policies.agents import (
     PLAYED_BY,
     PRETRAINED,
     agent_folder,
     agent_for,
     agents,
+    default_policy,
     ships,
-    usual,
     variant_of,
 )
 from hanamachi.policies.networks.checkpoint import load_checkpoint
@@ -92,14 +92,14 @@ def test_it_loads_by_its_name_and_plays_its_game(agent):
 
 def test_who_plays_with_people_is_the_partner_where_there_is_one():
     for game in ("hanabi:2p", "hanabi:3p", "hanabi:3p:multicolour", "hanabi:4p", "hanabi:5p"):
-        assert usual(variant(game)) == f"{game}:partner"
-    assert usual(variant("hanamikoji")) == "hanamikoji"
-    assert usual(variant("hanabi:3p", colours=4)) == "expert"
+        assert default_policy(variant(game)) == f"{game}:partner"
+    assert default_policy(variant("hanamikoji")) == "hanamikoji"
+    assert default_policy(variant("hanabi:3p", colours=4)) == "expert"
 
 
 def test_options_that_another_id_stands_for_are_played_by_its_agent():
     named = variant("hanamikoji", max_rounds=3)
-    assert agent_for(named) == usual(named) == "hanamikoji:three_rounds"
+    assert agent_for(named) == default_policy(named) == "hanamikoji:three_rounds"
     with pytest.raises(UserError, match="name hanamikoji:three_rounds, which can"):
         load_policy("hanamikoji", "hanamikoji", max_rounds=3)
     assert agent_for(variant("hanamikoji", max_rounds=5)) is None

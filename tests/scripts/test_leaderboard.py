@@ -11,7 +11,7 @@ import pytest
 from root import ROOT
 
 from hanamachi.games.registry import VARIANTS, variant
-from hanamachi.policies.load import agent_folder, agents_of
+from hanamachi.policies.agents import agent_folder, agents_of
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.training.evaluation.deals import Question
 

@@ -11,7 +11,7 @@ from hanamachi.engine.game import Game
 from hanamachi.errors import unknown
 from hanamachi.games.registry import GAMES, VARIANTS, variant
 from hanamachi.games.small import SMALL
-from hanamachi.policies.load import PARTNER, PLAYED_BY, ships
+from hanamachi.policies.agents import PARTNER, PLAYED_BY, ships
 from hanamachi.training.tables import whole_table
 
 AGENTS = f"""An agent has the name of its variant, such as hanamikoji.

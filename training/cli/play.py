@@ -15,7 +15,8 @@ import numpy as np
 from hanamachi.engine.contract import OVER
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
-from hanamachi.policies.load import load_policy, usual
+from hanamachi.policies.agents import default_policy
+from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import Thought, choice, judgement, thought_of
 from hanamachi.rendering.parts import render_part
@@ -44,7 +45,7 @@ list cards in any order.
 
 def usual_opponent(variant: Variant) -> Policy:
     """The package's agent for this variant, or `expert` if there is none."""
-    return load_policy(usual(variant), variant)
+    return load_policy(default_policy(variant), variant)
 
 
 class Contest:

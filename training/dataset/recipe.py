@@ -10,7 +10,8 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant
 from hanamachi.limits import GAMES
-from hanamachi.policies.load import SEARCH, load_policy
+from hanamachi.policies.load import load_policy
+from hanamachi.policies.names import SEARCH
 from hanamachi.policies.networks.description import digests
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.hanabi_single_agent import SingleAgent

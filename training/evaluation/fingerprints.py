@@ -19,19 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from hanamachi.policies.external.process import PROCESS, ProcessPolicy
-from hanamachi.policies.load import (
-    MODEL,
-    ONNX,
-    SEARCH,
-    agent_folder,
-    is_checkpoint,
-    names_an_agent,
-)
+from hanamachi.policies.agents import agent_folder
+from hanamachi.policies.external.process import ProcessPolicy
+from hanamachi.policies.names import PROCESS, Kind, kind_of, search_parts
 from hanamachi.policies.networks.checkpoint import CONFIG
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Chosen, Policy
-from hanamachi.policies.search.search import Search, split_spec
+from hanamachi.policies.search.search import Search
 from hanamachi.policies.tabular import TabularPolicy
 from hanamachi.sessions.policy_checks import name_of
 
@@ -159,11 +153,12 @@ def constants(values: Iterable[Any]) -> Iterator[Any]:
 
 def fingerprint(spec: str) -> str:
     """A digest of the file that a policy's name leads to; "" for rule policies and models."""
-    if spec.startswith(SEARCH):
-        return fingerprint(split_spec(spec)[1])
-    if spec.startswith(PROCESS):
+    kind = kind_of(spec)
+    if kind == Kind.SEARCH:
+        return fingerprint(search_parts(spec)[1])
+    if kind == Kind.PROCESS:
         return digest_of_program(shlex.split(spec.removeprefix(PROCESS)))
-    file = None if spec.startswith(MODEL) else file_of(spec)
+    file = file_of(spec, kind)
     return digest_of([file]) if file else ""
 
 
@@ -189,15 +184,19 @@ def portions(file: Path) -> Iterator[bytes]:
             yield portion
 
 
-def file_of(spec: str) -> Path | None:
+def file_of(spec: str, kind: Kind | None) -> Path | None:
     """A checkpoint's description, which has a digest of the weights; an ONNX file; a module."""
-    if names_an_agent(spec):
-        return agent_folder(spec) / CONFIG
-    if is_checkpoint(spec):
-        return Path(spec, CONFIG)
-    if spec.endswith(ONNX):
-        return Path(spec)
-    return file_of_module(spec.partition(":")[0]) if ":" in spec else None
+    match kind:
+        case Kind.AGENT:
+            return agent_folder(spec) / CONFIG
+        case Kind.CHECKPOINT:
+            return Path(spec, CONFIG)
+        case Kind.ONNX:
+            return Path(spec)
+        case Kind.FACTORY:
+            return file_of_module(spec.partition(":")[0])
+        case _:
+            return None
 
 
 def file_of_module(name: str) -> Path | None:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hanamachi.engine.game import Variant
-from hanamachi.policies.load import load_policy, usual
+from hanamachi.policies.agents import default_policy
+from hanamachi.policies.load import load_policy
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.regret import regret
 from hanamachi.policies.thoughts import judgement, thought_of
@@ -55,7 +56,7 @@ class Review:
         self.record, self.worlds, variant = record, worlds, record.variant
         self.seats = range(variant.seats) if seats is None else seats
         self.session = replay(record, 0)
-        self.agent, self.spec = usual(variant), judge_of(variant)
+        self.agent, self.spec = default_policy(variant), judge_of(variant)
         self.player, self.searcher = (
             SeatedPlayer(policy(spec, variant), variant, games=1)
             for spec in (self.agent, self.spec)
@@ -104,5 +105,5 @@ def worst(moves: Iterable[Move]) -> list[Move]:
 def judge_of(variant: Variant) -> str:
     """The search that judges moves in this game; its budget is that of the review."""
     if variant.game.cooperative:
-        return f"search:single_agent:{usual(variant)}:worlds={WORLDS},hands=500,top=8"
-    return f"search:improve:{usual(variant)}:worlds={WORLDS}"
+        return f"search:single_agent:{default_policy(variant)}:worlds={WORLDS},hands=500,top=8"
+    return f"search:improve:{default_policy(variant)}:worlds={WORLDS}"

@@ -14,20 +14,18 @@ from typing import Any
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, unknown
 from hanamachi.games.registry import VARIANTS, variant
+from hanamachi.policies.agents import agent_for, default_policy, names_an_agent, partner_of
 from hanamachi.policies.external.bot import START
-from hanamachi.policies.external.process import PROCESS, load_process
-from hanamachi.policies.load import (
+from hanamachi.policies.external.process import load_process
+from hanamachi.policies.load import load_policy
+from hanamachi.policies.names import (
     FACTORY_WITH_SETTINGS,
+    PROCESS,
     SEARCH,
-    agent_for,
     knows_its_game,
-    load_policy,
-    names_an_agent,
-    partner_of,
-    usual,
+    search_parts,
 )
 from hanamachi.policies.rules.registry import NAMES, rule_policies_for
-from hanamachi.policies.search.search import split_spec
 from hanamachi.sessions.notation import head
 from hanamachi.training.evaluation.fingerprints import fingerprint
 
@@ -106,17 +104,18 @@ class Offers:
             ],
             "policies": list(self._by_variant[chosen.id]),
             "not_with_people": not_with_people(chosen),
-            "usual": usual(chosen),
+            "usual": default_policy(chosen),
         }
 
 
 def ours(chosen: Variant) -> dict[str, str]:
-    """The agents that ship, the rule policies, and searches from who usually plays with people."""
-    agents = filter(None, [agent_for(chosen), usual(chosen)])
+    """The agents that ship, the rule policies, and searches that start from the default policy."""
+    default = default_policy(chosen)
+    agents = filter(None, [agent_for(chosen), default])
     names = [*agents, *reversed(rule_policies_for(chosen))]
     if chosen.has("redeal"):
         kind = "single_agent" if chosen.game.cooperative else "improve"
-        names += [f"search:{kind}:{usual(chosen)}:worlds={worlds}" for worlds in BUDGETS]
+        names += [f"search:{kind}:{default}:worlds={worlds}" for worlds in BUDGETS]
     return {name: name for name in names}
 
 
@@ -166,7 +165,7 @@ def public_name(spec: str, loaded_name: str) -> str:
         script = [word for word in arguments[:1] if os.path.isfile(word)]  # of an interpreter
         return " ".join(Path(word).name for word in (program, *script))
     if spec.startswith(SEARCH):
-        kind, blueprint, settings = split_spec(spec)
+        kind, blueprint, settings = search_parts(spec)
         parts = ["search", kind, public_name(blueprint, blueprint), settings]
         return " ".join(filter(None, parts))
     if knows_its_game(spec) and not names_an_agent(spec):

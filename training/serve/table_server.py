@@ -20,7 +20,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.limits import SOCKETS, SOCKETS_OF_A_SEAT, SOCKETS_OF_AN_ADDRESS
-from hanamachi.policies.load import usual
+from hanamachi.policies.agents import default_policy
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.thoughts import judgement
 from hanamachi.sessions.players import SeatedPlayer
@@ -155,7 +155,7 @@ class Policies:
 
     async def adviser(self, table: Table) -> Policy:
         """The policy that gives hints; it is asked by the quick worker."""
-        return await load(self.quick, usual(table.variant), table.variant)
+        return await load(self.quick, default_policy(table.variant), table.variant)
 
 
 async def load(worker: Worker, spec: str, chosen: Variant) -> Policy:

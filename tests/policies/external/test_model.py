@@ -27,7 +27,7 @@ from hanamachi.errors import Unavailable, UserError
 from hanamachi.policies import Policy, load_policy
 from hanamachi.policies.external.chat import Reply
 from hanamachi.policies.external.reply_cache import ReplyCache
-from hanamachi.policies.load import is_checkpoint, knows_its_game
+from hanamachi.policies.names import is_checkpoint, knows_its_game
 from hanamachi.sessions.players import SeatedPlayer, turn_of, turns_of
 from hanamachi.sessions.session import Session
 from hanamachi.training.evaluation.deals import play_games

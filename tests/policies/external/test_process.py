@@ -24,7 +24,8 @@ from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.errors import UserError
 from hanamachi.policies.external.bot import Bot, Limits
 from hanamachi.policies.external.process import ProcessPolicy
-from hanamachi.policies.load import knows_its_game, load_policy
+from hanamachi.policies.load import load_policy
+from hanamachi.policies.names import knows_its_game
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.session import Session
 from hanamachi.training.evaluation.fingerprints import fingerprint

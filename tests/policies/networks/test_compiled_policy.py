@@ -7,8 +7,8 @@ from samples import sample
 
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.policies import load_policy
+from hanamachi.policies.agents import agents
 from hanamachi.policies.features.base import Features
-from hanamachi.policies.load import agents
 from hanamachi.policies.networks import network as network_module
 from hanamachi.policies.networks.head import head_of
 from hanamachi.policies.networks.legal_softmax import by_matrices

@@ -28,8 +28,8 @@ from hanamachi.engine.contract import OVER
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
+from hanamachi.policies.agents import agents
 from hanamachi.policies.export import export
-from hanamachi.policies.load import agents
 from hanamachi.policies.networks import protobuf
 from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.description import config_digest

@@ -13,7 +13,7 @@ import pytest
 from serving import HUMAN, Client, Seat, served
 
 from hanamachi.errors import UserError
-from hanamachi.policies.load import agent_folder
+from hanamachi.policies.agents import agent_folder
 from hanamachi.policies.policy import Policy, uniform
 
 GAME, NAME = "hanamikoji", "unsure (policy 1)"

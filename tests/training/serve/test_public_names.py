@@ -12,7 +12,7 @@ from serving import HUMAN, served
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
-from hanamachi.policies.load import agent_folder
+from hanamachi.policies.agents import agent_folder
 from hanamachi.policies.networks.checkpoint import CONFIG, expected_shapes, save_checkpoint
 from hanamachi.policies.networks.tables import Checkpoint
 from hanamachi.training.serve.offers import Offers, name_there, ours, public_name

@@ -102,7 +102,7 @@ def evaluate(
 
 def ask_for_games(context: typer.Context, policies: Sequence[str]) -> None:
     """UserError if language models, which are slow or paid for, would play the default number."""
-    from hanamachi.policies.load import MODEL
+    from hanamachi.policies.names import MODEL
 
     models = any(policy.startswith(MODEL) for policy in policies)
     if models and not was_given(context, "games"):
@@ -114,7 +114,8 @@ def ask_for_games(context: typer.Context, policies: Sequence[str]) -> None:
 
 def known_game(policies: Sequence[str]) -> tuple[str, dict[str, Any]]:
     """The variant's id and options that the first policy with a game of its own plays."""
-    from hanamachi.policies.load import knows_its_game, load_policy
+    from hanamachi.policies.load import load_policy
+    from hanamachi.policies.names import knows_its_game
 
     for policy in filter(knows_its_game, policies):
         variant = load_policy(policy).variant
