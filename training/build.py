@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.utils import get_device
 
 from hanamachi.engine.memory import check_memory
 from hanamachi.errors import UserError, shown
@@ -153,17 +154,20 @@ def check_workers(config: Config, workers: int) -> None:
 
 
 def check_rollout(config: Config) -> None:
-    """Raise UserError if the machine has no memory for the decisions of a rollout."""
+    """UserError if the machine has no memory for the decisions of a rollout.
+
+    On a GPU they are in its own memory, of which PyTorch says when there is too little.
+    """
+    if get_device(config.device).type != "cpu":
+        return
     variant, decisions = config.variant(), config.rollout
     observation = 4 * Features(variant, config.network.features).layout.size
     seen = observation * (variant.seats if config.critic == "all" else 1)
-    per_action = variant.actions.size * (1 + 4 * numbers_per_action(config))
-    check_memory(decisions * (seen + per_action), f"{decisions:,} decisions of a rollout")
-
-
-def numbers_per_action(config: Config) -> int:
-    """1 if a rollout holds a number of the magnet or of the teacher for each action, else 0."""
-    return int(bool(config.magnet.kl_coef or config.distillation.share or config.teacher))
+    has_scores = config.magnet.kl_coef or config.distillation.share or config.teacher
+    per_action = 5 if has_scores else 1  # a mask, and a number of the magnet or of the teacher
+    searched = 12 * config.distillation.tried if config.distillation.share else 0
+    needed = seen + per_action * variant.actions.size + searched
+    check_memory(decisions * needed, f"{decisions:,} decisions of a rollout")
 
 
 def cloning_learner(config: Config) -> Imitation:

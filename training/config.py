@@ -7,7 +7,6 @@ place and, if there is one, the most similar name.
 import json
 import os
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -42,16 +41,18 @@ from hanamachi.limits import (
     SEARCHED_WORLDS,
     SETTINGS_BYTES,
     STEPS,
-    WEIGHTS_BYTES,
     WIDTH,
 )
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.names import DATASET, is_bare_folder, is_checkpoint
 from hanamachi.policies.networks.canonical import check_symmetries
+from hanamachi.policies.networks.head import head_of
+from hanamachi.policies.networks.tables import check_size, weight_shapes
 from hanamachi.storage.plain_yaml import parse_yaml
 from hanamachi.storage.reading import is_nested, read_bounded
 from hanamachi.training.config_errors import explain
 from hanamachi.training.defaults import EVALUATION_GAMES
+from hanamachi.training.learner.fixed_opponents import SHARES_ROUNDED
 from hanamachi.training.schedules import Schedule
 from hanamachi.training.seeds import Purpose, stream
 
@@ -59,7 +60,6 @@ FOLDER = "configs"  # whose files come with the package
 RECIPES = Path(configs.__file__).parent
 SWEEP = "sweep"  # the section that makes the file of a run that of a sweep
 SELF, PAST = "self", "past"  # in `opponents`; every other name loads a policy
-FLOAT32 = 4  # bytes
 VALUE_SHARE = 10  # at most a tenth of a run's decisions train only the value
 
 
@@ -303,9 +303,9 @@ class Config(Model):
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Config":
-        if abs(sum(self.opponents.values()) - 1) > 1e-6:
+        if abs(sum(self.opponents.values()) - 1) > SHARES_ROUNDED:
             raise ValueError(f"opponents must add up to 1, not {sum(self.opponents.values()):g}")
-        self._is_not_too_large(Features(self.variant(), self.network.features).layout.size)
+        self._is_not_too_large()
         self._can_be_evaluated()
         self._has_no_idle_settings()
         if self.distillation.share:
@@ -384,19 +384,15 @@ class Config(Model):
                 "network.features, or remove augmentation"
             )
 
-    def _is_not_too_large(self, inputs: int) -> None:
+    def _is_not_too_large(self) -> None:
         """A rollout and a network must have a size that can be stored."""
         if self.rollout > ROLLOUT:
             raise ValueError(
                 f"num_games times ppo.n_steps must be at most {ROLLOUT:,}, not {self.rollout:,}"
             )
-        layers = inputs, *self.network.hidden, self.variant().actions.size
-        weights = sum(before * after for before, after in pairwise(layers))
-        if FLOAT32 * weights > WEIGHTS_BYTES:
-            raise ValueError(
-                f"network.hidden makes {weights:,} weights, and a checkpoint holds "
-                f"at most {WEIGHTS_BYTES // FLOAT32:,}: give fewer or smaller layers"
-            )
+        layout = Features(self.variant(), self.network.features).layout
+        head = head_of(self.variant().actions, layout)
+        check_size(weight_shapes(head, layout.size, self.network.hidden))
 
     @property
     def teacher(self) -> str | None:

@@ -11,7 +11,7 @@ from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.evaluation.learned import Result, TeacherComparison
 from hanamachi.training.evaluation.results import Row, Rows, TeamScore
 from hanamachi.training.provenance import RESUMED
-from hanamachi.training.run_files import CURVE
+from hanamachi.training.run_files import CURVE, POLICIES
 
 CARD = """---
 {metadata}---
@@ -174,7 +174,9 @@ def limits(config: Config, rows: Rows) -> str:
 
 def versions(run: Mapping[str, Any]) -> str:
     """What a run was made with, and what of it differed each time that it was resumed."""
-    known = {what: value for what, value in run.items() if what not in ("decisions", RESUMED)}
+    known = {
+        what: value for what, value in run.items() if what not in ("decisions", POLICIES, RESUMED)
+    }
     words = [together(known), *(f"{RESUMED} {together(each)}" for each in run.get(RESUMED, []))]
     return "; ".join(words)
 

@@ -5,7 +5,7 @@ A run reads top to bottom: open the folder, build the learner, loop, export, fin
 """
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ from hanamachi.training.callbacks import (
 )
 from hanamachi.training.config import PAST, SELF, Config, read_settings
 from hanamachi.training.curve import evaluations, read_curve
+from hanamachi.training.evaluation.fingerprints import fingerprint, fingerprints
 from hanamachi.training.evaluation.json_results import read_rows, write_json, write_rows
 from hanamachi.training.evaluation.matches import results_of
 from hanamachi.training.evaluation.report import print_rows
@@ -60,6 +61,7 @@ from hanamachi.training.run_files import (
     CURVE,
     DESCRIPTION,
     LOGS,
+    POLICIES,
     POLICY,
     RESULTS,
     SAVED,
@@ -188,16 +190,34 @@ def begin_run(config: Config, out: Path, resume: bool) -> None:
         write_settings(out, config)
     file, now = out / DESCRIPTION, provenance.of_run(config)
     if not file.exists():
-        write_json(now, file)
+        others = fingerprints(sorted(other_policies(config)))
+        write_json(now | {POLICIES: others} if others else now, file)
     elif not is_finished(out):
-        write_json(provenance.resumed_with(read_description(file), now), file)
+        before = read_description(file)
+        check_unchanged(before, out)
+        write_json(provenance.resumed_with(before, now), file)
 
 
 def read_description(file: Path) -> dict[str, Any]:
     """What a run was made with, as its `run.json` says; UserError if it says nothing."""
-    if (found := read_object(file, RESULTS_BYTES)) is None:
+    found = read_object(file, RESULTS_BYTES)
+    if found is None or not isinstance(found.get(POLICIES, {}), dict):
         raise UserError(f"{file} is damaged: restore it, or delete it and resume the run")
     return found
+
+
+def check_unchanged(run: Mapping[str, Any], out: Path) -> None:
+    """UserError if a policy with which the run plays is not what it was when the run began."""
+    for name, digest in run.get(POLICIES, {}).items():
+        try:
+            unchanged = digest == fingerprint(name)
+        except OSError:  # it is gone
+            unchanged = False
+        if not unchanged:
+            raise UserError(
+                f"{name} has changed since the run in {out} began: restore it, or begin another "
+                "run in a new folder"
+            )
 
 
 def write_settings(out: Path, config: Config) -> None:
@@ -240,16 +260,14 @@ def refuse_begun(out: Path) -> None:
 
 def check_policies(config: Config) -> None:
     """Load every policy that the settings name, so that a wrong one does not stop the run later."""
-    by = config.evaluation
-    evaluators = {*by.opponents, *by.partners, *by.final_opponents}
-    learned_from = config.opponents.keys() - {SELF, PAST}
+    learned_from = set(fixed_opponents(config))
     if config.dataset:
         check_dataset(config)
     elif config.teacher:
         learned_from |= {config.teacher}
     elif config.init_from:
         starting_weights(config, config.init_from)
-    for name in sorted(evaluators | learned_from):
+    for name in sorted(other_policies(config) | learned_from):
         policy = load_policy(name, game=config.game, **config.options)
         if name in learned_from and isinstance(policy, ViewPolicy):
             raise UserError(
@@ -258,6 +276,17 @@ def check_policies(config: Config) -> None:
             )
         if isinstance(policy, ProcessPolicy):
             policy.start()
+
+
+def other_policies(config: Config) -> set[str]:
+    """The policies with which a run plays, in training and in evaluations."""
+    by = config.evaluation
+    return {*fixed_opponents(config), *by.opponents, *by.partners, *by.final_opponents}
+
+
+def fixed_opponents(config: Config) -> set[str]:
+    """The policies in the other seats of training's games, that do not learn."""
+    return config.opponents.keys() - {SELF, PAST}
 
 
 def finished_rows(out: Path) -> Rows:

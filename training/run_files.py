@@ -8,6 +8,7 @@ SETTINGS = "config.yaml"  # every setting
 # versions, seed, revision, machine, and what of these differed when the run was resumed; at the end
 # also how many decisions the policy learned from
 DESCRIPTION = "run.json"
+POLICIES = "policies"  # in it: digests of the files of the policies with which the run plays
 SAVED = "resume.zip"  # the last save, of stable-baselines3: load it only if you trust it
 POLICY = "policy"  # the checkpoint that is kept
 LOGS = "tensorboard"

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import UserError
-from hanamachi.limits import WEIGHTS_BYTES
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.canonical import (
     AS_SHOWN,
@@ -41,7 +39,7 @@ from hanamachi.policies.networks.head import (
     trunk_entries,
 )
 from hanamachi.policies.networks.legal_softmax import LegalDistribution, legal_softmax
-from hanamachi.policies.networks.tables import Checkpoint, Shapes, size_of, weight_shapes
+from hanamachi.policies.networks.tables import Checkpoint, check_size, weight_shapes
 
 
 def orthogonal(layer: nn.Linear) -> nn.Linear:
@@ -237,13 +235,3 @@ def checkpoint_of(network: Network, variant: Variant) -> Checkpoint:
     weights = {name: np.array(t.numpy(force=True)) for name, t in network.state_dict().items()}
     symmetries = CANONICAL if network.forms else AS_SHOWN
     return Checkpoint(variant, network.hidden, network.feature_sets, weights, symmetries)
-
-
-def check_size(shapes: Shapes) -> None:
-    """UserError if weights of these shapes are more than a checkpoint can hold."""
-    size = size_of(shapes)
-    if size > WEIGHTS_BYTES:
-        raise UserError(
-            f"a network may have {WEIGHTS_BYTES >> 20} MiB of weights, and these layers would need "
-            f"{size / 2**20:.1f} MiB: make network.hidden smaller"
-        )

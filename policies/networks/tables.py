@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout
+from hanamachi.errors import UserError
+from hanamachi.limits import WEIGHTS_BYTES
 from hanamachi.policies.networks.canonical import AS_SHOWN, Forms, forms_of
 from hanamachi.policies.networks.head import Head, entry_bounds, head_of, trunk_entries
 
@@ -92,6 +94,16 @@ def zeros(shapes: Shapes) -> dict[str, Floats]:
 def size_of(shapes: Shapes) -> int:
     """The bytes of float32 weights of these shapes."""
     return 4 * sum(map(prod, shapes.values()))
+
+
+def check_size(shapes: Shapes) -> None:
+    """UserError if weights of these shapes are more than a checkpoint can hold."""
+    size = size_of(shapes)
+    if size > WEIGHTS_BYTES:
+        raise UserError(
+            f"a network may have {WEIGHTS_BYTES >> 20} MiB of weights, and network.hidden makes "
+            f"{size / 2**20:.1f} MiB: give fewer or smaller layers"
+        )
 
 
 def tables_of(checkpoint: Checkpoint, layout: Layout) -> Tables:

@@ -53,7 +53,7 @@ class RoundValue:
             return np.array([first, -first])
         rng = np.random.default_rng(0)
         actions, _ = actions_of(self.policy, *seen, rng)
-        return play_out(self.policy, deals, actions, deals["rng"]).mean(0)
+        return play_out(self.policy, deals, actions, deals["rng"].copy()).mean(0)
 
     def _dealt(self, game: NDArray[Any]) -> NDArray[Any]:
         deals = np.repeat(game, DEALS)

@@ -43,6 +43,12 @@ def test_without_workers_nobody_is_told_to_take_fewer(name, other):
     assert "worker" not in str(refused.value)
 
 
+def test_shares_whose_sum_was_rounded_train():
+    shares = {"greedy": 0.3333335, "expert": 0.6666668}
+    games = make_games(Config(game="hanamikoji", num_games=6, opponents=shares))
+    assert [len(opponent.rows) for opponent in games.fixed_opponents] == [2, 4]
+
+
 @pytest.mark.parametrize("workers", [-1, WORKERS + 1])
 def test_a_number_of_workers_that_cannot_be_is_refused(workers, tmp_path):
     with pytest.raises(UserError, match=f"workers must be from 0 to {WORKERS}"):

@@ -194,6 +194,7 @@ def test_a_schedule_goes_from_its_first_value_to_its_last(load, text, first, mid
         (SMALL + "steps: 0", "steps", "(not 0)"),
         (SMALL + "steps: true", "steps", "(not True)"),
         (SMALL + "opponents: {self: true}", "opponents.self", "(not True)"),
+        (SMALL + "network: {hidden: [16384, 15644]}", "1026.2 MiB", "smaller layers"),
         (SMALL + "network: {hidden: [true]}", "network.hidden", "(not [True])"),
         (SMALL + "ppo: {learning_rate: [true, 0.1]}", "ppo.learning_rate", "neither true nor"),
         (SMALL + "steps: 1e400", "steps", "(not inf)"),

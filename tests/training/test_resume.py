@@ -684,12 +684,33 @@ def test_a_run_names_every_machine_and_version_that_it_learned_with(tmp_path, mo
     assert json.loads((tmp_path / "run.json").read_text()) == made
 
 
-def test_a_damaged_description_of_a_run_is_named(tmp_path):
+@pytest.mark.parametrize("damage", [b"{", b"[]", b'{"policies": 3}'])
+def test_a_damaged_description_of_a_run_is_named(damage, tmp_path):
     config = Config(**SETTINGS)
     begin_run(config, tmp_path, resume=False)
-    (tmp_path / "run.json").write_text("{")
+    (tmp_path / "run.json").write_bytes(damage)
     with pytest.raises(UserError, match=r"run\.json is damaged"):
         begin_run(config, tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("among", ["opponents", "evaluation"])
+def test_a_run_is_never_resumed_with_other_weights_in_the_other_seats(among, run, tmp_path):
+    other = shutil.copytree(run / "policy", tmp_path / "other")
+    named = {
+        "opponents": {"opponents": {"self": 0.5, str(other): 0.5}, "past": {}},
+        "evaluation": {"evaluation": {"opponents": [str(other)]}},
+    }
+    config, out = Config(**SETTINGS | named[among]), tmp_path / "another"
+    out.mkdir()
+    begin_run(config, out, resume=False)
+    begin_run(config, out, resume=True)
+    (other / "config.json").write_text("{}")
+    with pytest.raises(UserError, match=f"{other} has changed") as caught:
+        begin_run(config, out, resume=True)
+    assert_one_sentence(caught.value)
+    shutil.rmtree(other)
+    with pytest.raises(UserError, match=f"{other} has changed"):
+        begin_run(config, out, resume=True)
 
 
 def test_a_run_is_never_resumed_with_other_settings(settings, run, capsys):

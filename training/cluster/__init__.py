@@ -109,7 +109,7 @@ def start_ray(address: str) -> None:
 def announce_end() -> None:
     """Start a process that prints a message if Ray kills this one, which Ray does silently.
 
-    It waits for the end of its input, and for a word before that if this process exits by itself.
+    It reads its input to the end: if nothing was written there, this process was killed.
     """
     words = f"hanamachi: the process has ended, as if the Ray cluster was lost; {AGAIN}"
     program = f"import sys; sys.stdin.read() or print({words!r}, file=sys.stderr)"
@@ -183,7 +183,7 @@ def listens(address: str) -> bool:
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=WAIT).close()
-    except OSError:
+    except (OSError, ValueError, OverflowError):  # no such machine, or no such number
         return False
     return True
 

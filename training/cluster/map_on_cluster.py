@@ -1,6 +1,6 @@
 """Independent work in parallel, by Ray's tasks: games of an evaluation, best responses."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from hanamachi.training.cluster import RETRIES, answer, connect, processors
@@ -8,20 +8,39 @@ from hanamachi.training.ownership import waiting
 
 PARTS_PER_PROCESSOR = 4  # so that processors finish at about the same time
 GAMES_PER_PART = 64  # at least: sending fewer takes longer than playing them
-GIVEN_UP = 60.0  # seconds until a process has ended whose cluster was lost
+GIVEN_UP = 60.0  # seconds for which a process of a lost cluster may still own a folder
 
 
 def map_on_cluster(function: Callable[..., Any], *rows: Iterable[Any]) -> Iterator[Any]:
-    """`map`, by all processors of the cluster; work that is lost with a machine is repeated."""
+    """`map`, by all processors of the cluster; work that is lost with a machine is repeated.
+
+    What is left of the work is cancelled if one of its parts fails, or if nobody reads on.
+    """
     ray = connect()
     task = ray.remote(called).options(max_retries=RETRIES)
     sent = ray.put(function)
     tasks = [task.remote(sent, *row) for row in zip(*rows, strict=True)]
-    return map(answer, tasks)
+    return answers(tasks)
+
+
+def answers(tasks: Sequence[Any]) -> Iterator[Any]:
+    """What each of the tasks returns."""
+    try:
+        yield from map(answer, tasks)
+    finally:
+        cancel(tasks)
+
+
+def cancel(tasks: Sequence[Any]) -> None:
+    """Cancel what has not ended, unless the cluster is left."""
+    import ray
+
+    for task in tasks if ray.is_initialized() else ():
+        ray.cancel(task)
 
 
 def called(function: Callable[..., Any], *given: Any) -> Any:
-    """Call it in a process of the cluster; one that was given up may own a folder for a while."""
+    """Call it in a process of the cluster, and wait for a folder that another one still owns."""
     with waiting(GIVEN_UP):
         return function(*given)
 

@@ -234,7 +234,7 @@ def pairings_against(
     known: dict[Any, str] = {}
     each = (
         meetings(policy, opponents_of(opponents, policy, variant), variant, plays, known)
-        for policy in dict.fromkeys(policies)
+        for policy in each_once(policies)
     )
     return list(chain.from_iterable(each))
 
@@ -265,7 +265,7 @@ def meetings(
 def opponents_of(opponents: Sequence[Given], policy: Given, variant: Variant) -> list[Given]:
     """The opponents of a policy, each once; "all" leaves out the policy itself."""
     every = [name for name in rule_policies_for(variant) if name != policy]
-    return list(dict.fromkeys(chain.from_iterable(every if o == ALL else [o] for o in opponents)))
+    return each_once(chain.from_iterable(every if o == ALL else [o] for o in opponents))
 
 
 def participants(pairings: Sequence[Pairing], against: bool) -> tuple[list[str], list[str]]:
@@ -298,10 +298,20 @@ def start_bots(pairings: Sequence[Pairing]) -> None:
 
 def label(given: Given, player: Policy, known: dict[Any, str]) -> str:
     """The name of a policy among those that are `known`, to which a new one is added."""
-    key = str(given) if isinstance(given, str | Path) else id(given)
+    key = identity(given)
     if key not in known:
         known[key] = unused(name_given(given, player), known.values())
     return known[key]
+
+
+def each_once(given: Iterable[Given]) -> list[Given]:
+    """The policies in their order, without those that are named or given again."""
+    return list({identity(each): each for each in given}.values())
+
+
+def identity(given: Given) -> str | int:
+    """What two policies share only if they are one; an object need not be hashable."""
+    return str(given) if isinstance(given, str | Path) else id(given)
 
 
 def labels(given: Sequence[Given], players: Sequence[Policy]) -> list[str]:

@@ -1,7 +1,6 @@
 """Self-play in the games of other libraries, by PettingZoo's AEC interface."""
 
 from collections.abc import Callable, Mapping
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,8 @@ from numpy.typing import NDArray
 from hanamachi.errors import UserError
 from hanamachi.sessions.arguments import checked_seed, checked_size
 from hanamachi.training.learner.turn_based import TurnBasedVecEnv, repeated, seeds_of
+
+SEEDS = 2**31  # others' environments may refuse larger ones
 
 
 class AECSelfPlayVecEnv(TurnBasedVecEnv):
@@ -56,7 +57,7 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
 
     def reseed(self, seed: int) -> None:
         (first,) = seeds_of(checked_seed(seed), 1)
-        self.seeds = count(int(first >> np.uint64(33)))  # 31 bits: more than these some refuse
+        self.next_seed = int(first >> np.uint64(33))
 
     def restart(self) -> None:
         for row in range(self.num_envs):
@@ -79,7 +80,8 @@ class AECSelfPlayVecEnv(TurnBasedVecEnv):
             self.signs[row] = 1 if same_side else -1
 
     def _begin(self, row: int) -> None:
-        self.envs[row].reset(seed=next(self.seeds))
+        self.envs[row].reset(seed=self.next_seed)
+        self.next_seed = (self.next_seed + 1) % SEEDS
         self._look(row)
 
     def _look(self, row: int) -> None:

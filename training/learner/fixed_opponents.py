@@ -14,6 +14,8 @@ from hanamachi.policies.policy import Policy
 from hanamachi.sessions.arguments import is_number
 from hanamachi.sessions.players import SeatedPlayer
 
+SHARES_ROUNDED = 1e-6  # by how much the sum of rounded shares may miss 1
+
 
 class FixedOpponent(SeatedPlayer[Policy]):
     """A policy that plays some of the games; `rows` are their numbers in the whole batch."""
@@ -64,6 +66,6 @@ def checked_opponents(
         if not is_number(share) or not 0 <= share <= 1:
             raise UserError(f"the share of {policy.name} must be from 0 to 1, not {shown(share)}")
         checked.append((policy, share))
-    if (total := sum(share for _, share in checked)) > 1 + 1e-9:
+    if (total := sum(share for _, share in checked)) > 1 + SHARES_ROUNDED:
         raise UserError(f"the shares of opponents sum to {total:g}: they may be 1 at most")
     return checked

@@ -272,8 +272,9 @@ class FeaturedVecEnv(TurnBasedVecEnv):
         self._extend()
 
     def advance(self, actions: NDArray[np.int64]) -> None:
-        self.memory[np.arange(self.num_envs), self.movers] = self.memory_after
-        self.plain.advance(actions)
+        movers = self.movers
+        self.plain.advance(actions)  # nothing has changed if it refuses them
+        self.memory[np.arange(self.num_envs), movers] = self.memory_after
         self.memory[self.terminated] = 0
         self.last[self.terminated, : self.seen.shape[1]] = self.plain.last[self.terminated]
         self._extend()

@@ -26,7 +26,7 @@ from hanamachi.training import evaluate, ownership
 from hanamachi.training.best_responses import exploit
 from hanamachi.training.build import games_of_workers, make_games, new_learner
 from hanamachi.training.cli import main as cli
-from hanamachi.training.cluster import connect, join, rollouts
+from hanamachi.training.cluster import connect, join, listens, rollouts
 from hanamachi.training.cluster.map_on_cluster import GIVEN_UP, called, map_on_cluster
 from hanamachi.training.cluster.rollouts import config_of
 from hanamachi.training.config import Config
@@ -311,6 +311,18 @@ def test_mistakes_come_back_in_the_same_words(cluster):
         list(map_on_cluster(refuse, [1, 2]))
 
 
+def test_what_is_left_of_the_work_is_not_done_after_a_mistake(cluster, tmp_path):
+    def work(number):
+        if number == 0:
+            raise UserError("not here")
+        time.sleep(0.1)
+        (tmp_path / str(number)).touch()
+
+    with pytest.raises(UserError, match="not here"):
+        list(map_on_cluster(work, range(20)))
+    assert list(map_on_cluster(lambda _: (tmp_path / "19").exists(), [0])) == [False]
+
+
 @pytest.mark.skipif(not WHOLE, reason="in short, sweeps show that runs learn there")
 def test_best_responses_may_learn_at_once(cluster, tmp_path):
     alone = {"opponents": {"self": 1}, "past": {}, "critic": "own"}
@@ -394,6 +406,11 @@ def test_a_head_that_is_lost_while_a_process_joins_is_not_waited_for(monkeypatch
     with pytest.raises(UserError, match=r"127\.0\.0\.1:9"):
         join("127.0.0.1:9")
     stuck.set()
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "localhost:abc", "localhost", "::1:99999", ""])
+def test_nothing_listens_at_what_is_no_address(address):
+    assert not listens(address)
 
 
 @pytest.mark.parametrize(("end", "speaks"), [("os._exit(1)", True), ("sys.exit(1)", False)])

@@ -2,11 +2,12 @@
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-from environments import last_legal
+from environments import first_legal, last_legal
 from messages import assert_one_sentence
 from rich.console import Console
 
@@ -193,6 +194,27 @@ def test_each_plays_with_itself_and_every_two_together():
     rows = results_of("random", [last_legal], "hanabi:3p", 60, **TOGETHER.options)
     assert [row.play for row in rows] == 2 * ["argmax", "sample"]
     assert [row for row in result.results if row in rows] == rows[::2] + rows[1::2]
+
+
+@dataclass
+class SameAsAll:
+    """A policy that is equal to others like it, and has no hash."""
+
+    depth: int = 1
+
+    def __call__(self, observation, mask):
+        return first_legal(observation, mask)
+
+
+def test_policies_that_cannot_be_hashed_play():
+    one, other = SameAsAll(), SameAsAll()
+    result = evaluate([one, other, one], "hanamikoji", 4, opponents=[one, "random", "random"])
+    assert [(row.policy, row.opponent) for row in result.results] == [
+        ("SameAsAll", "SameAsAll"),
+        ("SameAsAll", "random"),
+        ("SameAsAll (2)", "SameAsAll"),
+        ("SameAsAll (2)", "random"),
+    ]
 
 
 def test_partners_play_what_is_most_probable_unless_told_and_rivals_sample():

@@ -3,6 +3,7 @@
 import os
 import pickle
 from functools import partial
+from itertools import count
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from hanamachi.engine.threads import STEPS_PER_THREAD, default_threads
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import Policy, load_policy
+from hanamachi.policies.features.base import Features
 from hanamachi.sessions.session import Session
 from hanamachi.training.build import new_learner, quiet
 from hanamachi.training.config import Config
@@ -31,7 +33,7 @@ from hanamachi.training.learner.aec import AECSelfPlayVecEnv
 from hanamachi.training.learner.other_play import OtherPlayVecEnv
 from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
 from hanamachi.training.learner.turn_based import seeds_of
-from hanamachi.training.learner.vecenv import SelfPlayVecEnv
+from hanamachi.training.learner.vecenv import FeaturedVecEnv, SelfPlayVecEnv
 
 pytestmark = pytest.mark.uncompiled
 
@@ -546,8 +548,9 @@ ANYBODYS = {
 def test_every_row_is_a_game_of_the_environment(name):
     maker = ANYBODYS[name]
     batch, rng = AECSelfPlayVecEnv(maker, 3, seed=11), np.random.default_rng(0)
-    single, seeds = [maker() for _ in range(3)], AECSelfPlayVecEnv(maker, 1, seed=11).seeds
+    single, first = [maker() for _ in range(3)], AECSelfPlayVecEnv(maker, 1, seed=11).next_seed
     batch.reset()
+    seeds = count(first)
     for env in single:
         env.reset(seed=next(seeds))
     found = set()
@@ -596,6 +599,13 @@ def test_more_than_two_agents_must_win_together():
     assert AECSelfPlayVecEnv(three, 1, cooperative=True).cooperative
 
 
+def test_the_seeds_of_environments_stay_below_what_any_library_takes():
+    games = AECSelfPlayVecEnv(tictactoe_v3.raw_env, 1)
+    games.next_seed = 2**31 - 1
+    games.reset()
+    assert games.next_seed == 0
+
+
 def test_an_environment_without_masks_is_refused():
     class Unmasked(TwoEach):
         def observation_space(self, agent):
@@ -619,6 +629,20 @@ def test_an_action_that_is_not_legal_changes_no_game(other_play):
         assert_one_sentence(refused.value)
     assert games.get_state()["games"] == before
     games.advance(legal)
+
+
+def test_an_action_that_is_not_legal_changes_no_memory_of_features():
+    variant = make_variant("hanabi:2p")
+    games = FeaturedVecEnv(SelfPlayVecEnv(variant, 4), Features(variant, ("convention",)))
+    games.reset()
+    for _ in range(12):
+        games.advance(games.masks.argmax(1))
+    before, seen = games.memory.copy(), games.observations.copy()
+    with pytest.raises(IllegalAction):
+        games.advance(games.masks.argmin(1))
+    np.testing.assert_array_equal(games.memory, before)
+    games.set_state(games.get_state())
+    np.testing.assert_array_equal(games.observations, seen)
 
 
 @pytest.mark.parametrize("kind", [SelfPlayVecEnv, OtherPlayVecEnv])
