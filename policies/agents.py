@@ -84,10 +84,10 @@ def default_policy(played: Variant) -> str:
     The agent for the variant, or its partner if it has one, else a rule policy.
     """
     agent = agent_for(played)
-    return (partner_of(agent) or agent) if agent else rule_policy_for(played)
+    return (partner_of(agent) or agent) if agent else strongest_rule_policy(played)
 
 
-def rule_policy_for(played: Variant) -> str:
+def strongest_rule_policy(played: Variant) -> str:
     """The strongest rule policy that any game may have and with which people can play."""
     names = rule_policies_for(played)
     return next(name for name in ("expert", "greedy", "random") if name in names)

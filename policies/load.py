@@ -12,8 +12,8 @@ from hanamachi.policies.agents import (
     agent_folder,
     agent_for,
     agents,
-    rule_policy_for,
     ships,
+    strongest_rule_policy,
     understands,
     variant_of,
 )
@@ -106,7 +106,7 @@ def load_agent(name: str, game: str | None, options: Options) -> Policy:
         raise UserError(f"there is no agent {name}; name one of {', '.join(agents())}")
     played = variant(game, **options)
     if not understands(name, played):
-        fitting = agent_for(played) or rule_policy_for(played)
+        fitting = agent_for(played) or strongest_rule_policy(played)
         asked = f"{game} with these options" if options and game == variant_of(name) else game
         raise UserError(f"the agent {name} cannot play {asked}; name {fitting}, which can")
     policy = load_checkpoint(agent_folder(name), game, **options)

@@ -41,7 +41,7 @@ from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.evaluation.ranking import TOO_NOISY
 from hanamachi.training.evaluation.report import bars
 from hanamachi.training.evaluation.results import Row, rounded
-from hanamachi.training.evaluation.statistics import Floats, normal_interval, rating_among
+from hanamachi.training.evaluation.statistics import Float64s, normal_interval, rating_among
 from hanamachi.training.exploitation import (
     ATTACK,
     EVEN,
@@ -232,7 +232,7 @@ def search_in_team(
     return {**about, "score": estimate(searched), "gain": estimate(searched - plain)}
 
 
-def estimate(scores: Floats) -> dict[str, float]:
+def estimate(scores: Float64s) -> dict[str, float]:
     low, high = normal_interval(scores)
     return {"mean": rounded(scores.mean()), "low": rounded(low), "high": rounded(high)}
 

@@ -12,6 +12,7 @@ samples. Some deals choose the best response in this play, and others measure it
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from enum import IntEnum
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
@@ -50,11 +51,11 @@ from hanamachi.training.evaluation.pairings import (
 from hanamachi.training.evaluation.results import Row, rounded
 from hanamachi.training.evaluation.saved_parts import (
     ABOUT,
-    SavedParts,
     keep_what_is_there,
     parsed,
+    saved_parts,
 )
-from hanamachi.training.evaluation.statistics import Floats, interval
+from hanamachi.training.evaluation.statistics import Float64s, interval
 from hanamachi.training.exploitation import (
     ATTACK,
     EVEN,
@@ -75,7 +76,7 @@ from hanamachi.training.run_files import LOGS, POLICY
 KEPT = (
     "seed", "num_games", "device", "matmul_precision", "network", "critic", "export", "save_every",
 )  # fmt: skip
-SHORTER = 3  # a response that does not start from random weights learns a third as long
+SHORTER_BY = 3  # a response that does not start from random weights learns a third as long
 # how a response learns differently from self-play: from more games before each update, because only
 # one side learns; with a critic that knows all hands, as the victim's are noise to it; with a high
 # entropy at first and none at the end
@@ -85,15 +86,24 @@ SETTINGS: Mapping[str, Any] = {
     "ppo": {"ent_coef": (0.3, 0.0), "gae_lambda": 0.8, "batch_size": 512},
 }
 # from weights that play well: with less entropy and in smaller steps, to keep what they know
-KNOWING: Mapping[str, Any] = {"ent_coef": (0.02, 0.0), "learning_rate": (4e-4, 2e-5)}
+WARM_START: Mapping[str, Any] = {"ent_coef": (0.02, 0.0), "learning_rate": (4e-4, 2e-5)}
 # what the other responses to a checkpoint start from, in turn: its weights, and a clone of a search
 # that thinks little at each decision, so that it labels many
-STARTS = "{0}", f"search:improve:{{0}}:{ATTACK},worlds=8"
+WARM_STARTS = "{0}", f"search:improve:{{0}}:{ATTACK},worlds=8"
 LABELS = 30  # decisions of the first response for each that the search labels
 
+
+class Deals(IntEnum):
+    """What is added to the last run's seed of the final evaluation, so that all deals differ."""
+
+    RATES = 1  # that measure the responses
+    CHOICE = 2  # that choose the best response
+    SEARCH = 3  # of the attack by search
+
+
 PICTURE = "exploit.png"
-CHOICE = "choice"  # the folder of the games that choose the best response
-SEARCHED = "search"  # the folder of the attack by search
+# the folders of the games that measure, that choose the best response, and of the attack by search
+RATES, CHOICE, SEARCHED = "rates", "choice", "search"
 
 READING = "lines: sampled play, while they learned; dots: their most probable actions, in the end"
 
@@ -139,7 +149,8 @@ def exploit(
     out = checked_path(out)
     victim = load_policy(str(policy), game, **options)
     check_victim(victim, options)
-    check_counts(steps, seeds, out)
+    check_counts(steps, seeds)
+    keep_what_is_there(out / GAMES_FOLDER / CHOICE / ABOUT, [out / EXPLOITATION, out / PICTURE])
     if search is not None:
         check_search(attacker_name(policy, search), search_games, victim.variant)
     runs = runs_against(str(policy), victim, config, steps, seeds)
@@ -149,7 +160,7 @@ def exploit(
     result = measure(runs, victim, out, watch or Watch())
     if search is not None:
         how = {"game": result.game, "watch": watch, "mapper": mapper, **result.options}
-        how |= {"seed": seed_after(runs, 3), "out": out / SEARCHED}
+        how |= {"seed": seed_of(runs, Deals.SEARCH), "out": out / SEARCHED}
         found = exploit_by_search(policy, search, search_games, **how).search
     result = replace(result, search=found)
     write(result, out)
@@ -198,8 +209,7 @@ def respond(run: Config, folder: Path, title: str) -> None:
     train(run, folder, resume=True, title=title, show=False)
 
 
-def check_counts(steps: int, seeds: int, out: Path) -> None:
-    keep_what_is_there(out / GAMES_FOLDER / CHOICE / ABOUT, [out / EXPLOITATION, out / PICTURE])
+def check_counts(steps: int, seeds: int) -> None:
     if not 1 <= whole_number(steps, "steps") <= STEPS:
         raise UserError(f"steps must be from 1 to {STEPS:,}, not {shown(steps)}")
     if not 1 <= whole_number(seeds, "seeds") <= RUNS:
@@ -217,9 +227,9 @@ def check_deals(runs: Sequence[Config], out: Path, with_search: bool) -> None:
 
     The deals depend on the number of responses.
     """
-    kept = [(out / GAMES_FOLDER / CHOICE / ABOUT, seed_after(runs, 2))]
+    kept = [(out / GAMES_FOLDER / CHOICE / ABOUT, seed_of(runs, Deals.CHOICE))]
     if with_search:
-        kept.append((out / SEARCHED / GAMES_FOLDER / ABOUT, seed_after(runs, 3)))
+        kept.append((out / SEARCHED / GAMES_FOLDER / ABOUT, seed_of(runs, Deals.SEARCH)))
     for file, seed in kept:
         if file.exists() and parsed(file).get("seed") != seed:
             names = ", ".join((GAMES_FOLDER, SEARCHED, EXPLOITATION, PICTURE))
@@ -260,12 +270,12 @@ def another(first: Config, victim: Policy, given: Mapping[str, Any], number: int
     settings = first.model_dump() | {"seed": first.seed + number}
     (spec,) = first.opponents
     if isinstance(victim, CompiledPolicy) and is_checkpoint(spec):
-        start = STARTS[(number - 1) % len(STARTS)].format(spec)
+        start = WARM_STARTS[(number - 1) % len(WARM_STARTS)].format(spec)
         settings |= {"init_from": start, "network": shape(victim)}
-        settings |= {"steps": max(1, first.steps // SHORTER)}
+        settings |= {"steps": max(1, first.steps // SHORTER_BY)}
         if start.startswith(SEARCH):
             settings["clone"] = {"steps": max(1, first.steps // LABELS)}
-        settings["ppo"] = {**settings["ppo"], **KNOWING, **given.get("ppo", {})}
+        settings["ppo"] = {**settings["ppo"], **WARM_START, **given.get("ppo", {})}
     return Config.from_dict(settings)
 
 
@@ -304,22 +314,23 @@ class MostProbable(Policy):
 def measure(runs: Sequence[Config], victim: Policy, out: Path, watch: Watch) -> Exploitation:
     """What the responses in `out` win: some deals choose the best one, and others measure all."""
     play = partial(scores_of_each, runs, victim, out, watch)
-    choice = play(CHOICE, seed_after(runs, 2))
+    choice = play(CHOICE, seed_of(runs, Deals.CHOICE))
+    rates = play(RATES, seed_of(runs, Deals.RATES))
     return Exploitation(
         victim=runs[0].evaluation.opponents[0],
         game=victim.variant.id,
         options=dict(victim.variant.options),
         best=int(np.argmax([each.mean() for each in choice])),
-        responses=responses_of(runs, play("rates", seed_after(runs, 1))),
+        responses=responses_of(runs, rates),
     )
 
 
-def seed_after(runs: Sequence[Config], number: int) -> int:
-    """A seed for each number, 1 or more, whose deals the runs have not used."""
-    return runs[-1].final_seed + number
+def seed_of(runs: Sequence[Config], deals: Deals) -> int:
+    """The seed of these deals, which no run has played."""
+    return runs[-1].final_seed + deals
 
 
-def responses_of(runs: Sequence[Config], scores: Sequence[Floats]) -> list[Response]:
+def responses_of(runs: Sequence[Config], scores: Sequence[Float64s]) -> list[Response]:
     """What every response wins, given its scores on the same deals, (D,) each."""
     games, responses = runs[0].evaluation.final_games, []
     for number, (run, each) in enumerate(zip(runs, scores, strict=True), 1):
@@ -336,7 +347,7 @@ def policy_of(number: int) -> str:
 
 def scores_of_each(
     runs: Sequence[Config], victim: Policy, out: Path, watch: Watch, name: str, seed: int
-) -> list[Floats]:
+) -> list[Float64s]:
     """Each response's score on every deal, (D,) each; what is kept in `out` is not played again."""
     spec, games = runs[0].evaluation.opponents[0], runs[0].evaluation.final_games
     pairings, files = [], {"victim": fingerprint(spec)}
@@ -346,8 +357,9 @@ def scores_of_each(
         names = policy_of(number), spec
         pairings.append(Pairing((response, victim), names, victim.variant, "sample"))
         files[str(number)] = fingerprint(str(checkpoint.absolute()))
-    saved = SavedParts(out / GAMES_FOLDER / name, {"games": games, "seed": seed, "files": files})
-    parts = play_pairings(pairings, Plan(games, seed, saved=saved, watch=watch))
+    about = {"games": games, "seed": seed, "files": files}
+    with saved_parts(out / GAMES_FOLDER / name, about) as saved:
+        parts = play_pairings(pairings, Plan(games, seed, saved=saved, watch=watch))
     return [part.scores for part in parts]
 
 

@@ -26,7 +26,7 @@ from hanamachi.training.evaluation.deals import own_play
 from hanamachi.training.evaluation.matches import meetings
 from hanamachi.training.evaluation.pairings import Plan, play_pairings
 from hanamachi.training.evaluation.results import row_of
-from hanamachi.training.evaluation.statistics import Floats, is_better
+from hanamachi.training.evaluation.statistics import Float64s, is_better
 from hanamachi.training.learner.past import playing
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import model_card
@@ -142,8 +142,8 @@ class KeepUnlessWorse(Periodic):
             self.learner.logger.record(f"{HIGH}{result.name}", result.high)
         self.learner.logger.dump(decisions)  # the next would be a rollout later
         self.show(decisions, results)
-        # the best result so far is partly luck, so more than 1 in 20 equally good policies are
-        # passed over; compared with the one that is kept, they could sink step by step
+        # compared with the best result, not with the kept one: else the kept checkpoint could get
+        # worse in small steps, each of them within the noise
         best = state.best_results
         if best is None or not is_better(best, than=of_deals):
             state.kept_result, state.kept_decisions = float(of_deals.mean()), decisions
@@ -159,7 +159,7 @@ class KeepUnlessWorse(Periodic):
                 f"{decisions:,} decisions: {words}", markup=False, highlight=False, soft_wrap=True
             )
 
-    def evaluated(self, policy: Policy) -> tuple[list[LoggedResult], Floats]:
+    def evaluated(self, policy: Policy) -> tuple[list[LoggedResult], Float64s]:
         """Its mean scores in a cooperative game, else its win rate versus each opponent.
 
         And its mean result on each deal, (D,); the deals are the same in the whole run.

@@ -342,7 +342,7 @@ class Config(Model):
             )
         if not self.distillation.share and self.distillation != DistillationSettings():
             raise ValueError("distillation has settings, but no share: set distillation.share")
-        # who sets the coefficient to 0 wants no magnet now, as in one trial of a sweep
+        # a coefficient that is named may be 0, as in a trial of a sweep without a magnet
         if magnet != MagnetSettings() and "kl_coef" not in magnet.model_fields_set:
             raise ValueError("magnet has settings, but no kl_coef: set magnet.kl_coef")
         if magnet.every != MagnetSettings().every and magnet.kind != "refreshed":

@@ -20,7 +20,7 @@ from hanamachi.sessions.worlds import Worlds
 Observations = NDArray[np.float32]  # (B, N)
 Masks = NDArray[np.int8]  # (B, A)
 Memory = NDArray[Any]  # (B, M)
-Floats = NDArray[np.float32]
+Float32s = NDArray[np.float32]
 Actions = NDArray[np.int64]  # (B,)
 
 ROUNDING = 1e-3  # by which probabilities may miss a sum of 1
@@ -29,7 +29,7 @@ FINE = -1  # no row is wrong
 
 def distribution_of(
     policy: Any, observations: Observations, masks: Masks, memory: Memory
-) -> tuple[Floats, Floats | None, Memory]:
+) -> tuple[Float32s, Float32s | None, Memory]:
     """`policy.distribution`: probabilities (B, A), values (B,) or None, the memory (B, M) after.
 
     UserError unless every row is a distribution over its legal actions, and values are finite.
@@ -64,7 +64,7 @@ def actions_of(
 
 def scores_of(
     policy: Any, observations: Observations, masks: Masks, memory: Memory
-) -> tuple[Floats, Memory]:
+) -> tuple[Float32s, Memory]:
     """`policy.scores`: a score for each action (B, A), -inf where illegal, and the memory after.
 
     UserError unless each row has a finite score of a legal action. Illegal actions must have -inf,
@@ -82,7 +82,7 @@ def scores_of(
     return scores, checked_memory(answer[1], memory, name_of(policy))
 
 
-def values_of(policy: Any, observations: Observations, masks: Masks, memory: Memory) -> Floats:
+def values_of(policy: Any, observations: Observations, masks: Masks, memory: Memory) -> Float32s:
     """`policy.values`: the expected results, (B,); UserError unless they are finite."""
     values = policy.values(*copies(observations, masks, memory))
     return checked_values(values, len(masks), name_of(policy))
@@ -125,7 +125,7 @@ def copies(
 # --- Checks
 
 
-def checked_distribution(probabilities: Any, masks: Masks, name: str) -> Floats:
+def checked_distribution(probabilities: Any, masks: Masks, name: str) -> Float32s:
     """Probabilities as float32, (B, A); UserError unless rows are distributions over `masks`."""
     rows = as_floats(probabilities, masks.shape, "probabilities", name)
     if fault := fault_in(rows, masks):
@@ -133,7 +133,7 @@ def checked_distribution(probabilities: Any, masks: Masks, name: str) -> Floats:
     return rows
 
 
-def fault_in(rows: Floats, masks: Masks) -> str:
+def fault_in(rows: Float32s, masks: Masks) -> str:
     """What is wrong where a row, (B, A), is no distribution over `masks`, as said after a name."""
     row = faulty_row(rows, np.ascontiguousarray(masks, np.int8))
     if row == FINE:
@@ -168,7 +168,7 @@ def checked_actions(actions: Any, masks: Masks, name: str, of: str = "row") -> A
     return chosen
 
 
-def checked_values(values: Any, rows: int, name: str) -> Floats:
+def checked_values(values: Any, rows: int, name: str) -> Float32s:
     """Values as float32, (B,); UserError unless all are finite."""
     checked = as_floats(values, (rows,), "values", name)
     if not all_finite(checked):
@@ -200,7 +200,7 @@ def as_array(answer: Any, what: str, name: str) -> NDArray[Any]:
         raise UserError(f"{name} must give {what} as an array of numbers{hint}") from error
 
 
-def as_floats(array: Any, shape: tuple[int, ...], what: str, name: str) -> Floats:
+def as_floats(array: Any, shape: tuple[int, ...], what: str, name: str) -> Float32s:
     """The array as contiguous float32; UserError unless it holds numbers in this shape."""
     given = as_array(array, what, name)
     if given.shape != shape or given.dtype.kind not in "fiub":
@@ -219,7 +219,7 @@ def name_of(policy: Any) -> str:
 
 
 @kernel
-def all_finite(values: Floats) -> bool:
+def all_finite(values: Float32s) -> bool:
     """Whether no value is infinite or NaN; for a few values, in a fifth of NumPy's time."""
     faults = 0
     for i in range(len(values)):
@@ -238,7 +238,7 @@ def illegal_row(actions: Actions, masks: Masks) -> int:
 
 
 @partial(kernel, fastmath={"reassoc"})
-def faulty_row(probabilities: Floats, masks: Masks) -> int:
+def faulty_row(probabilities: Float32s, masks: Masks) -> int:
     """The first row that is no distribution over its legal actions, or FINE; a NaN is a fault.
 
     No branch inside the loop over actions: so compilers make vectors of it.

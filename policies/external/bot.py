@@ -20,6 +20,7 @@ from typing import IO, Any, NoReturn
 
 from hanamachi.errors import UserError, printable, shown
 from hanamachi.limits import BOT_LAST_WORDS, BOT_LINE, BOT_MEGABYTES, BOT_SECONDS
+from hanamachi.policies.external.watcher import dismiss, watcher_of
 from hanamachi.sessions.arguments import is_number
 
 CHUNK = 1 << 16  # bytes read at once
@@ -78,6 +79,7 @@ class Bot:
             raise UserError("bots run on Linux and macOS alone; on Windows, start them in WSL")
         self.limits = limits
         self._process = started(limited(command_of(program), limits))
+        watcher = watched(self._process)
         self._stdin, self._stdout, self._stderr = pipes_of(self._process)
         self._selector = selectors.DefaultSelector()
         for pipe in (self._stdin, self._stdout, self._stderr):
@@ -85,7 +87,7 @@ class Bot:
         self._selector.register(self._stdout, selectors.EVENT_READ)
         self._selector.register(self._stderr, selectors.EVENT_READ)
         self._unsent, self._said, self._complaints = b"", bytearray(), b""
-        self.end = weakref.finalize(self, end, self._process, self._selector)
+        self.end = weakref.finalize(self, end, self._process, self._selector, watcher)
 
     def tell(self, line: bytes) -> None:
         """Say a line that needs no answer; what its pipe does not take goes before the next one."""
@@ -249,7 +251,21 @@ def send_signal(process: subprocess.Popen[bytes], number: int) -> None:
         os.killpg(process.pid, number)
 
 
-def end(process: subprocess.Popen[bytes], selector: selectors.BaseSelector) -> None:
+def watched(process: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
+    """The watcher of a bot that has just been started."""
+    try:
+        return watcher_of(process.pid)
+    except UserError:
+        send_signal(process, signal.SIGKILL)
+        process.communicate()
+        raise
+
+
+def end(
+    process: subprocess.Popen[bytes],
+    selector: selectors.BaseSelector,
+    watcher: subprocess.Popen[bytes],
+) -> None:
     """Let the bot end by itself once its input ends; then end its whole group."""
     selector.close()
     stdin, *others = pipes_of(process)
@@ -259,5 +275,6 @@ def end(process: subprocess.Popen[bytes], selector: selectors.BaseSelector) -> N
         process.wait(FAREWELL)
     send_signal(process, signal.SIGKILL)  # to its children too, which may be there without it
     process.wait()
+    dismiss(watcher)
     for pipe in others:
         pipe.close()

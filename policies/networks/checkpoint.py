@@ -26,7 +26,7 @@ from hanamachi.policies.networks.description import (
     refused,
 )
 from hanamachi.policies.networks.head import head_of
-from hanamachi.policies.networks.tables import Checkpoint, Floats, Shapes, size_of, weight_shapes
+from hanamachi.policies.networks.tables import Checkpoint, Float32s, Shapes, size_of, weight_shapes
 from hanamachi.storage.files import read_folder, replacing_folder
 from hanamachi.storage.reading import checked_path, parse_json
 
@@ -110,7 +110,7 @@ def check_header(folder: Path, shapes: Shapes, weights: bytes) -> None:
             raise refused(folder, f"its weights {name} have another shape or type")
 
 
-def finite_weights(folder: Path, weights: bytes) -> dict[str, Floats]:
+def finite_weights(folder: Path, weights: bytes) -> dict[str, Float32s]:
     """The weights by name; UserError unless all are finite."""
     try:
         arrays = load(weights)

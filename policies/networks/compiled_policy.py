@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
 from hanamachi.policies.networks.canonical import canonical, translated
-from hanamachi.policies.networks.tables import Checkpoint, Floats, Linear, Tables, tables_of
+from hanamachi.policies.networks.tables import Checkpoint, Float32s, Linear, Tables, tables_of
 from hanamachi.policies.networks.trained import Trained
 from hanamachi.policies.policy import Masks, Observations, Probabilities, Values
 
@@ -35,10 +35,10 @@ class NetworkArrays(NamedTuple):
     """
 
     entries: Integers  # (I,) of an observation, which the trunk reads
-    scale: Floats  # (I,)
+    scale: Float32s  # (I,)
     sizes: Integers  # of the input and of each layer
-    layers: Floats  # of each layer its weights (inputs, outputs), then its biases
-    keys: Floats  # (A, K)
+    layers: Float32s  # of each layer its weights (inputs, outputs), then its biases
+    keys: Float32s  # (A, K)
     kinds: Integers  # (G, 3): R, H and D of each kind of entities
     described: Integers  # of each kind (H, D), one after another
     advice: Integers  # (A, D) the entries of an observation that advise on each action
@@ -67,7 +67,7 @@ def flat(tables: Tables) -> NetworkArrays:
     )
 
 
-def bias(layer: Linear) -> Floats:
+def bias(layer: Linear) -> Float32s:
     return np.zeros(layer.weight.shape[1], np.float32) if layer.bias is None else layer.bias
 
 
@@ -117,10 +117,10 @@ in_order = partial(kernel, fastmath={"contract", "nsz"})
 @compiled
 def decide(
     network: NetworkArrays,
-    observations: Floats,
+    observations: Float32s,
     masks: Masks,
-    probabilities: Floats,
-    values: Floats,
+    probabilities: Float32s,
+    values: Float32s,
 ) -> None:
     """Write the probabilities of the legal actions of each row, and its value."""
     widest = 0
@@ -154,9 +154,9 @@ def add_layer(
     layer: int,
     start: int,
     rows: int,
-    inputs: Floats,
+    inputs: Float32s,
     used: Integers,
-    outputs: Floats,
+    outputs: Float32s,
 ) -> int:
     """Write the outputs of a layer for some rows; returns where the next one begins."""
     n, m = network.sizes[layer], network.sizes[layer + 1]
@@ -173,7 +173,7 @@ def add_layer(
 
 
 @in_order
-def add_row(weights: Floats, inputs: Floats, used: Integers, outputs: Floats) -> None:
+def add_row(weights: Float32s, inputs: Float32s, used: Integers, outputs: Float32s) -> None:
     """Add the weighted inputs to the outputs.
 
     Four inputs at a time, so that outputs are loaded and stored a quarter as often.
@@ -195,7 +195,7 @@ def add_row(weights: Floats, inputs: Floats, used: Integers, outputs: Floats) ->
 
 
 @in_order
-def add_four_rows(weights: Floats, inputs: Floats, used: Integers, outputs: Floats) -> None:
+def add_four_rows(weights: Float32s, inputs: Float32s, used: Integers, outputs: Float32s) -> None:
     """The same for four rows. Each weight is loaded once for all, and two inputs at a time."""
     n, m = weights.shape
     in_1, in_2, in_3, in_4 = inputs[0], inputs[1], inputs[2], inputs[3]
@@ -225,7 +225,7 @@ def add_four_rows(weights: Floats, inputs: Floats, used: Integers, outputs: Floa
 
 @compiled
 def write_query(
-    network: NetworkArrays, observation: Floats, h: Floats, read: Floats, query: Floats
+    network: NetworkArrays, observation: Float32s, h: Float32s, read: Float32s, query: Float32s
 ) -> None:
     """What keys are multiplied with: the last hidden layer, then the scores of all entities."""
     k = network.sizes[-2]
@@ -250,11 +250,11 @@ def write_query(
 @compiled
 def softmax(
     network: NetworkArrays,
-    observation: Floats,
+    observation: Float32s,
     mask: Masks,
-    query: Floats,
-    read: Floats,
-    probabilities: Floats,
+    query: Float32s,
+    read: Float32s,
+    probabilities: Float32s,
 ) -> None:
     """Write the probabilities of the legal actions."""
     depth = network.advice.shape[1]

@@ -19,7 +19,7 @@ from hanamachi.engine.compiled import kernel
 from hanamachi.policies.networks.head import ILLEGAL
 from hanamachi.policies.policy import nothing_to_draw, sample
 
-Floats = NDArray[np.float32]
+Float32s = NDArray[np.float32]
 Integers = NDArray[np.int64]
 
 
@@ -150,7 +150,7 @@ def write_legal_places(masks: NDArray[np.bool_], places: Integers, edges: Intege
 
 
 @compiled
-def log_softmax(tables: Any, queries: Floats, edges: Integers) -> None:
+def log_softmax(tables: Any, queries: Float32s, edges: Integers) -> None:
     """Add each row's logits to its biases in place, then turn them into log-probabilities."""
     keys, actions, log_probabilities = tables
     for b in range(len(queries)):
@@ -168,7 +168,7 @@ def log_softmax(tables: Any, queries: Floats, edges: Integers) -> None:
 
 
 @compiled
-def through_softmax(of_logits: Floats, log_probabilities: Floats, edges: Integers) -> None:
+def through_softmax(of_logits: Float32s, log_probabilities: Float32s, edges: Integers) -> None:
     """Turn gradients of the log-probabilities into gradients of the logits, in place."""
     for b in range(len(edges) - 1):
         total = np.float32(0)
@@ -180,7 +180,7 @@ def through_softmax(of_logits: Floats, log_probabilities: Floats, edges: Integer
 
 @compiled
 def add_products(
-    slopes: Floats, places: Integers, vectors: Floats, sources: Integers, sums: Floats
+    slopes: Float32s, places: Integers, vectors: Float32s, sources: Integers, sums: Float32s
 ) -> None:
     """For each i, add slopes[i] * vectors[sources[i]] to sums[places[i]].
 

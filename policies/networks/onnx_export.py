@@ -2,8 +2,8 @@
 
 The graph computes the network only; the caller computes the features of its feature sets.
 
-The file is written here, as that of an exporter changes with its version: a reader could not tell a
-network from something else.
+We write the graph ourselves: what PyTorch's exporter writes changes from version to version, and
+`load_onnx` must recognise the graph exactly.
 """
 
 from importlib.metadata import version

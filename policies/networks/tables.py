@@ -19,7 +19,7 @@ from hanamachi.limits import WEIGHTS_BYTES
 from hanamachi.policies.networks.canonical import AS_SHOWN, Forms, forms_of
 from hanamachi.policies.networks.head import Head, entry_bounds, head_of, trunk_entries
 
-Floats = NDArray[np.float32]
+Float32s = NDArray[np.float32]
 Shapes = dict[str, tuple[int, ...]]
 
 
@@ -29,22 +29,22 @@ class Checkpoint(NamedTuple):
     variant: Variant
     hidden: tuple[int, ...]  # units of each hidden layer
     feature_sets: tuple[str, ...]
-    weights: Mapping[str, Floats]  # by name
+    weights: Mapping[str, Float32s]  # by name
     symmetries: str = AS_SHOWN  # or CANONICAL: the network sees symmetric positions in one form
 
 
 class Linear(NamedTuple):
     """A linear layer."""
 
-    weight: Floats  # (inputs, outputs)
-    bias: Floats | None  # (outputs,)
+    weight: Float32s  # (inputs, outputs)
+    bias: Float32s | None  # (outputs,)
 
 
 class EntityTables(NamedTuple):
     """What scores the entities of one kind."""
 
     entries: NDArray[np.int64]  # (H, D)
-    uses: Floats  # (R * H, A)
+    uses: Float32s  # (R * H, A)
     linear: Linear  # (W, R * D)
 
 
@@ -59,9 +59,9 @@ class Tables(NamedTuple):
     """All arrays of a network."""
 
     entries: NDArray[np.int64]  # (I,)
-    scale: Floats  # (I,)
+    scale: Float32s  # (I,)
     trunk: Sequence[Linear]
-    keys: Floats  # (W, A)
+    keys: Float32s  # (W, A)
     entities: Sequence[EntityTables]
     gate: GateTables | None  # None without advice
     value: Linear  # (W, 1)
@@ -86,7 +86,7 @@ def weight_shapes(head: Head, size: int, hidden: Sequence[int]) -> Shapes:
     return shapes | {"value.weight": (1, width), "value.bias": (1,)}
 
 
-def zeros(shapes: Shapes) -> dict[str, Floats]:
+def zeros(shapes: Shapes) -> dict[str, Float32s]:
     """Weights of these shapes that take no memory."""
     return {name: np.broadcast_to(np.float32(0), shape) for name, shape in shapes.items()}
 
@@ -124,11 +124,11 @@ def tables_of(checkpoint: Checkpoint, layout: Layout) -> Tables:
     )
 
 
-def entity_tables(head: Head, kind: str, weights: Mapping[str, Floats]) -> EntityTables:
+def entity_tables(head: Head, kind: str, weights: Mapping[str, Float32s]) -> EntityTables:
     uses, entries = head.entities[kind]
     columns = np.ascontiguousarray(uses.reshape(len(uses), -1).T, np.float32)
     return EntityTables(entries, columns, linear(f"worths.{kind}.weights", weights))
 
 
-def linear(name: str, weights: Mapping[str, Floats]) -> Linear:
+def linear(name: str, weights: Mapping[str, Float32s]) -> Linear:
     return Linear(weights[f"{name}.weight"].T, weights.get(f"{name}.bias"))

@@ -24,7 +24,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.limits import SEARCH_POSITIONS
 from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search.budget import at_least_one
-from hanamachi.policies.search.reach import WEIGHING, weights
+from hanamachi.policies.search.reach import NEEDED_TO_WEIGH, weights
 from hanamachi.policies.search.round_value import RoundValue
 from hanamachi.policies.search.search import Decision, Search
 from hanamachi.sessions.observations import observe
@@ -42,7 +42,7 @@ class Endgame(Search):
     """
 
     kind = "endgame"
-    needs = (*WEIGHING, "round_number")
+    needs = (*NEEDED_TO_WEIGH, "round_number")
 
     def __init__(
         self,

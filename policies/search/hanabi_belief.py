@@ -40,7 +40,7 @@ MOVES = 3  # of every hand in that case, each of one slot
 
 Games = NDArray[Any]  # (W,) or (D,) of rules.RECORD
 Hands = NDArray[np.int8]  # (W, H) the oldest card first
-Floats = NDArray[np.float64]  # (W,)
+Float64s = NDArray[np.float64]  # (W,)
 Rows = NDArray[np.int64]
 
 
@@ -48,7 +48,7 @@ class Belief(NamedTuple):
     """Equally weighted hands."""
 
     hands: Hands
-    likelihood: Floats  # the log-likelihood of all actions of the others
+    likelihood: Float64s  # the log-likelihood of all actions of the others
     games: Games  # the worlds
     memory: Memory  # (W, P, M) of every seat before its next decision; the believer's is blank
 
@@ -73,7 +73,7 @@ def next_belief(
     return resampled_belief(policy, history, belief, gain + np.log(weights[rows]), rng)
 
 
-def carried_worlds(rule_set: np.record, history: Games, before: Games) -> tuple[Games, Floats]:
+def carried_worlds(rule_set: np.record, history: Games, before: Games) -> tuple[Games, Float64s]:
     """The worlds at the current decision, and the probability of the cards drawn, (W,).
 
     `before` are the worlds at the last decision. The probability is 0 where a hand disagrees with
@@ -88,7 +88,7 @@ def carried_worlds(rule_set: np.record, history: Games, before: Games) -> tuple[
 
 
 def resampled_belief(
-    policy: Policy, history: Games, belief: Belief, log_weights: Floats, rng: np.random.Generator
+    policy: Policy, history: Games, belief: Belief, log_weights: Float64s, rng: np.random.Generator
 ) -> Belief:
     """The belief resampled by log-weights, (W,), and moved if few hands have most of the weight."""
     weights = np.exp(log_weights - log_weights.max())
@@ -131,7 +131,7 @@ def replayed(policy: Policy, history: Games, hands: Hands) -> Belief:
     return likely(policy, history, hands, np.full(len(hands), -np.inf))[1]
 
 
-def likely(policy: Policy, history: Games, hands: Hands, least: Floats) -> tuple[Rows, Belief]:
+def likely(policy: Policy, history: Games, hands: Hands, least: Float64s) -> tuple[Rows, Belief]:
     """Replay the game for these hands; returns the rows that are likely enough, and their belief.
 
     Likely enough are those whose log-likelihood is at least `least` (W,). It never rises, so a hand
@@ -222,7 +222,7 @@ def seats_between(history: Games, seats: int) -> list[list[int]]:
     return [[] if joined_later else acted] + [[me, *others]] * (len(history) - 1)
 
 
-def probability_of(policy: Policy, games: Games, memory: Memory, me: int, action: int) -> Floats:
+def probability_of(policy: Policy, games: Games, memory: Memory, me: int, action: int) -> Float64s:
     """The probability that the seat to move takes the action, (W,); updates its memory."""
     seat = int(games["mover"][0])
     first, group = distinguished(games["hand"][:, me], memory[:, seat])

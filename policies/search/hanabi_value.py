@@ -31,7 +31,7 @@ FEATURES = 12
 RIDGE = 1.0  # keeps weights small in phases that few games reach
 
 Games = NDArray[Any]  # (B,) of Hanabi's records
-Floats = NDArray[np.float64]
+Float64s = NDArray[np.float64]
 
 
 class RemainingPoints:
@@ -40,7 +40,7 @@ class RemainingPoints:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
 
-    def __call__(self, games: Games) -> Floats:
+    def __call__(self, games: Games) -> Float64s:
         """The points still to come, (B,); 0 where a game is over."""
         points = (self._features(games) * self._weights[phases(games)]).sum(1)
         return np.where(games["mover"] >= 0, points, 0)
@@ -50,7 +50,7 @@ class RemainingPoints:
         _ = self._weights
 
     @cached_property
-    def _weights(self) -> Floats:
+    def _weights(self) -> Float64s:
         """The weight of each feature in each phase."""
         then, ended = played(self.policy, np.arange(GAMES, dtype=np.uint64))
         features, phase = self._features(then), phases(then)
@@ -61,13 +61,13 @@ class RemainingPoints:
             weights[now] = np.linalg.solve(square, rows.T @ (ended - then["score"])[phase == now])
         return weights
 
-    def _features(self, games: Games) -> Floats:
+    def _features(self, games: Games) -> Float64s:
         features = np.empty((len(games), FEATURES))
         write_features(self.policy.variant.rule_set, games, features)
         return features
 
 
-def played(policy: Policy, seeds: NDArray[np.uint64]) -> tuple[Games, Floats]:
+def played(policy: Policy, seeds: NDArray[np.uint64]) -> tuple[Games, Float64s]:
     """All positions, (B,), of games that a policy plays with itself, and their final scores."""
     variant, rng = policy.variant, np.random.default_rng(0)
     games, player = variant.new(seeds), SeatedPlayer(policy, variant, len(seeds))
@@ -88,7 +88,7 @@ def phases(games: Games) -> NDArray[np.int64]:
 
 
 @kernel
-def write_features(rule_set: np.record, games: Games, features: Floats) -> None:
+def write_features(rule_set: np.record, games: Games, features: Float64s) -> None:
     for b in range(len(games)):
         game = games[b]
         playable = next_cards(rule_set, game.fireworks)

@@ -7,11 +7,6 @@ numbers, and one that is clearly worse is dropped early. The search plays pi' ~ 
 Sokota et al. (arXiv 2304.13138) without a magnet; eta grows with the number of worlds. If the
 blueprint is deterministic, the search plays the best action.
 
-Two ideas did not help when the chosen actions were played in 320 other worlds at about 100
-positions: to mix the network's values within the round into the results of the playouts, and to
-stop the playouts at these values. A longer step (a smaller WORLDS_PER_ETA) helps with few worlds;
-with 128 its length makes no difference.
-
 Notation: K worlds, J actions tried, A actions.
 """
 
@@ -27,8 +22,8 @@ from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search.budget import at_least_one, share
 from hanamachi.policies.search.playout import not_clearly_worse, play_out
 from hanamachi.policies.search.reach import (
+    NEEDED_TO_WEIGH,
     RANDOM_SHARE,
-    WEIGHING,
     resampled,
     softmax,
     weights_of_each,
@@ -40,7 +35,7 @@ FIRST_PORTION, LARGEST_PORTION = 8, 128
 CANDIDATES = 3  # worlds sampled for each world that is used, which is drawn by their weights
 FEWEST_CANDIDATES = 16  # of a decision: from fewer, unlikely worlds are drawn too often
 WORLDS_PER_ETA = 0.5  # eta is the number of worlds divided by this
-# of an action that the blueprint rules out, which thus comes before one that it plays more rarely
+# assumed of an action that the blueprint rules out, so that it can be tried
 MIN_PROBABILITY = 1e-3
 
 ROWS = 4096  # playouts in one batch, at most, of decisions that are searched together
@@ -82,7 +77,7 @@ class Improve(Search):
     """
 
     kind = "improve"
-    needs = WEIGHING
+    needs = NEEDED_TO_WEIGH
 
     def __init__(
         self,

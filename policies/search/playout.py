@@ -13,7 +13,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.threads import parallel_for
 from hanamachi.policies.policy import Memory, Policy, RandomPolicy, sample, uniforms
 from hanamachi.sessions.observations import observe
-from hanamachi.sessions.players import SeatedPlayer, step, turns_of
+from hanamachi.sessions.players import SeatedPlayer, in_progress, step, turns_of
 from hanamachi.sessions.policy_checks import memory_of, values_of
 
 Returns = NDArray[np.float64]  # (B, S) what each seat earns
@@ -41,28 +41,24 @@ def play_out(
     by the random numbers that belong to the game's `luck`; random play to the end takes the game's
     own instead, as it is compiled. A game stops after `turns` decisions.
     """
-    variant, rounds = policy.variant, rounds_of(games)
-    judge = value_policy if value_policy is not None and value_policy.has_values else None
+    variant, first_rounds = policy.variant, rounds_of(games)
+    valuer = value_policy if value_policy is not None and value_policy.has_values else None
+    earned = step(variant, games, np.arange(len(games)), actions).astype(np.float64)
+    if isinstance(policy, RandomPolicy) and valuer is None and turns == maxsize:
+        return earned + random_play_out(policy, games)
     memory = None if memory is None else memory.copy()
     player = SeatedPlayer(policy, variant, len(games), memory)
-    earned = np.zeros((len(games), variant.seats))
-    going = np.arange(len(games))
-    for turn in range(turns):
-        earned[going] += step(variant, games, going, actions)
-        going = going[games["mover"][going] >= 0]
-        if isinstance(policy, RandomPolicy) and judge is None and turns == maxsize:
-            left = games[going]
-            earned[going] += random_play_out(policy, left)
-            games[going] = left
-            return earned
-        if judge is not None:
-            going = going[rounds_of(games[going]) == rounds[going]]
-        if going.size == 0 or turn + 1 == turns:
+    for turn in range(turns - 1):
+        going = in_progress(games)
+        if valuer is not None:
+            going = going[rounds_of(games[going]) == first_rounds[going]]
+        if going.size == 0:
             break
         probabilities, _ = player.distribution(turns_of(variant, games, going))
         actions = sample(probabilities, uniforms(luck[going], turn))
-    if judge is not None:
-        add_values(judge, games, rounds, earned)
+        earned[going] += step(variant, games, going, actions)
+    if valuer is not None:
+        add_values(valuer, games, first_rounds, earned)
     return earned
 
 
@@ -84,12 +80,15 @@ def add_values(policy: Policy, games: NDArray[Any], rounds: NDArray[Any], earned
 
 
 def random_play_out(policy: Policy, games: NDArray[Any]) -> Returns:
-    """What each seat earns, (B, S), if all seats play at random."""
-    earned = np.zeros((len(games), policy.variant.seats), np.float32)
-    masks = np.empty((len(games), policy.variant.actions.size), np.int8)
-    decisions = np.empty(len(games), np.int64)
-    parallel_for(kernels.play_out, policy.variant.rule_set, games, masks, earned, decisions)
-    return earned.astype(np.float64)
+    """What each seat earns, (B, S), if all seats play at random; games that are over stay so."""
+    going = in_progress(games)
+    left, earned = games[going], np.zeros((len(games), policy.variant.seats))
+    rewards = np.zeros((len(left), policy.variant.seats), np.float32)
+    masks = np.empty((len(left), policy.variant.actions.size), np.int8)
+    decisions = np.empty(len(left), np.int64)
+    parallel_for(kernels.play_out, policy.variant.rule_set, left, masks, rewards, decisions)
+    games[going], earned[going] = left, rewards
+    return earned
 
 
 def not_clearly_worse(results: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -22,7 +22,7 @@ from hanamachi.policies.policy import Masks, Observations, Policy
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
 
-WEIGHING = "redeal", "rewind", "next_event"  # of a game, to sample and weigh its worlds
+NEEDED_TO_WEIGH = "redeal", "rewind", "next_event"  # of a game, to sample and weigh its worlds
 RANDOM_SHARE = 0.4  # share of the others' decisions that is assumed to be uniformly random
 
 Weights = NDArray[np.float64]  # (K,) summing to 1

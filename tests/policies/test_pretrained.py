@@ -215,7 +215,7 @@ def test_they_are_small_enough_to_ship():
 
 
 def test_the_script_ships_a_run_with_its_papers(tmp_path, monkeypatch):
-    monkeypatch.setattr(best_responses, "STARTS", ("{0}",))  # a search takes long to clone
+    monkeypatch.setattr(best_responses, "WARM_STARTS", ("{0}",))  # a search takes long to clone
     monkeypatch.setattr(best_responses, "SETTINGS", {"num_games": 4, "ppo": {"batch_size": 32}})
     network = {"hidden": [16], "features": ["advice"]}
     tiny = {"game": "hanamikoji", "steps": 64, "num_games": 4, "network": network}

@@ -5,11 +5,12 @@ from html import escape
 from pathlib import Path
 
 from hanamachi.storage.files import utf8, write_whole
+from hanamachi.training.arena.sheet import as_csv
 from hanamachi.training.arena.tournament import Played, Round, Tournament, results_in
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, replay_name
 from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.page import WIDTH, rankings_part
-from hanamachi.training.evaluation.results import Evaluation, TeamScore, row_of
+from hanamachi.training.evaluation.results import Evaluation, Forfeits, TeamScore, row_of
 from hanamachi.training.web_page import page, table
 
 HOW_TO_OPEN = """\
@@ -17,16 +18,18 @@ HOW_TO_OPEN = """\
 <code>hanamachi replay FILE</code> steps through a file in the terminal, and with \
 <code>--web</code> at the table in the browser. A game that was forfeited ends where its player \
 failed.</p>"""
-TOGETHER = "who sits first alternates from deal to deal"
-AGAINST = "in games a and b of a deal the players have changed seats"
+NAMED = 3  # opponents of a bot that fails against more
+TOGETHER = "the player named first sits first in even deals, the other one in odd deals"
+AGAINST = "the player named first is player 0 in game a of a deal, and player 1 in game b"
 
 
 def write(tournament: Tournament, out: Path | str) -> list[Path]:
-    """Write `index.html` and `evaluation.json`; returns their paths."""
-    site, data = results_in(out)
+    """Write `index.html`, `evaluation.json` and `players.csv`; returns their paths."""
+    site, data, sheet = results_in(out)
     write_whole(site, utf8(tournament_page(tournament)))
     write_json(tournament.evaluation.as_json(), data)
-    return [site, data]
+    write_whole(sheet, utf8(as_csv(tournament)))
+    return [site, data, sheet]
 
 
 def tournament_page(tournament: Tournament) -> str:
@@ -43,30 +46,44 @@ def tournament_page(tournament: Tournament) -> str:
 
 
 def forfeits_part(evaluation: Evaluation) -> Iterator[str]:
-    """For each match in which a bot failed, how often and how it failed first."""
+    """How often each bot failed, for each way in which it failed first in a match."""
     if not evaluation.forfeits:
         return
+    same: dict[tuple[str, str], list[Forfeits]] = {}
+    for each in sorted(evaluation.forfeits, key=lambda each: each.policy):
+        how = each.error.removeprefix(f"{each.policy} ")
+        same.setdefault((each.policy, how), []).append(each)
     beside = "with" if evaluation.cooperative else "against"
     rows = [
         [
-            each.policy,
-            each.opponent,
-            each.error.removeprefix(f"{each.policy} "),
-            f"{each.games:,}",
-            f"{each.deal}, {each.decision}",
+            player,
+            how,
+            some_of([each.opponent for each in matches]),
+            f"{sum(each.games for each in matches):,}",
+            f"{matches[0].deal}, {matches[0].decision}",
         ]
-        for each in sorted(evaluation.forfeits, key=lambda each: each.policy)
+        for (player, how), matches in same.items()
     ]
     yield "<h2>Forfeited games</h2>"
-    yield table(["player", beside, "how it failed first"], ["games", "deal, decision"], rows)
+    numbers = ["games", "first in deal, decision"]
+    yield table(["player", "how it failed first in a match", beside], numbers, rows)
+
+
+def some_of(names: Sequence[str]) -> str:
+    """All of a few names, or the first of many, and how many more there are."""
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def matches_part(rounds: Sequence[Round]) -> Iterator[str]:
     """All matches, under the number of their round if there are several."""
-    for number, (matches, bye) in enumerate(rounds, 1):
+    for number, (matches, bye, not_played) in enumerate(rounds, 1):
         if len(rounds) > 1:
             yield f"<h3>Round {number}</h3>"
         yield from map(match_part, matches)
+        if not_played:
+            pairs = [" and ".join(pairing.names) for pairing, _ in not_played]
+            yield f"<p>Not played, as neither bot starts: {escape('; '.join(pairs))}.</p>"
         if bye is not None:
             yield f"<p>{escape(bye)} had a bye.</p>"
 

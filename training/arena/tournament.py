@@ -2,26 +2,29 @@
 
 Every two bots play a match of duplicate deals, or in Swiss rounds those that are paired. Each match
 has processes of bots of its own. One that was stopped goes on with the deals that it has not
-played. A match has the same number and the same deals whenever it is played, so what was played in
-Swiss rounds counts in more rounds, too.
+played. A match has the same number and the same deals whenever it is played, so what was played
+counts in more Swiss rounds, and with more bots, too.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
 from dataclasses import dataclass, replace
-from itertools import chain, combinations
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from hanamachi.engine.game import Variant
 from hanamachi.engine.threads import processors
 from hanamachi.errors import UserError, shown
-from hanamachi.limits import WORKERS
+from hanamachi.limits import RESULTS_BYTES, WORKERS
 from hanamachi.policies.external.bot import Limits
-from hanamachi.policies.external.process import ProcessPolicy
+from hanamachi.policies.external.process import NotReady, ProcessPolicy
 from hanamachi.policies.policy import Policy
 from hanamachi.sessions.arguments import whole_number
-from hanamachi.storage.reading import checked_path
+from hanamachi.storage.reading import checked_path, read_object
 from hanamachi.training.arena.bots import bots_in, command, digest
 from hanamachi.training.arena.swiss import Standings, check_rounds
 from hanamachi.training.defaults import (
@@ -30,7 +33,7 @@ from hanamachi.training.defaults import (
     MEGABYTES,
     PROCESSOR_SECONDS,
 )
-from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, keeping_games
+from hanamachi.training.evaluation.deals import REPLAYS, Failure, Pairing, Part, keeping_games
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.matches import (
     GAMES_FOLDER,
@@ -43,11 +46,13 @@ from hanamachi.training.evaluation.matches import (
 )
 from hanamachi.training.evaluation.pairings import Plan, Watch, check_games, play_pairing
 from hanamachi.training.evaluation.results import Evaluation
-from hanamachi.training.evaluation.saved_parts import SavedParts
+from hanamachi.training.evaluation.saved_parts import ABOUT, saved_parts
 from hanamachi.training.failures import process_killed
 from hanamachi.training.workers import in_worker, worker_pool
 
 LIMITS = Limits(DECISION_SECONDS, MEGABYTES, waits=True, cpu=PROCESSOR_SECONDS)
+
+NO_DEALS = np.zeros(0, np.uint64), np.zeros(0), np.zeros(0, np.bool_)  # of a Part
 
 Played = tuple[Pairing, Part]  # a match and what came out of it
 Job = tuple[int, Pairing, Plan]  # a match with its number, and how it is played
@@ -58,6 +63,7 @@ class Round(NamedTuple):
 
     matches: list[Played]
     bye: str | None = None  # who did not play
+    not_played: Sequence[Played] = ()  # matches of two bots that did not start
 
 
 @dataclass(frozen=True)
@@ -87,28 +93,38 @@ def play_tournament(
 
     All meet all, or `swiss` rounds are paired by the scores so far. Each match has `games` games,
     and `processes` matches are played at once, by default as many as there are processors. What is
-    played is kept in `out`, and the same call continues from there. UserError if there are too few
-    players, or if `out` holds another tournament.
+    played is kept in `out`, and the same call continues from there, also with more bots. UserError
+    if there are too few players, if no bot starts, or if `out` holds another tournament.
     """
-    out = checked_path(out)
+    out = place_of(out, folder)
     if processes is not None and not 1 <= whole_number(processes, "processes") <= WORKERS:
         raise UserError(f"processes must be from 1 to {WORKERS}, not {shown(processes)}")
     programs, passed_over = bots_in(folder)
     players = entrants(programs, others, variant, limits)
+    players = in_order_of_entry(players, out / GAMES_FOLDER / ABOUT)
     check_games(games, seed, variant)
     check_players(len(players), variant, swiss)
-    pairings = pairings_of_all(players, variant, chosen_plays(None, variant))
     names = [player.name for player in players]
+    matches = keeping_games(numbered(players, variant), out / REPLAYS)
     about = description(variant, names, [], games, seed)
     how = limits_and_files(folder, programs, others, limits)
-    saved = SavedParts(out / GAMES_FOLDER, {**about, **how}, results_in(out))
-    plan = Plan(games, seed, strict=False, saved=saved)
-    matches = keeping_games(pairings, out / REPLAYS)
-    director = Director(matches, plan, processes or processors(), watch or Watch())
-    rounds = [director.all_meet_all()] if swiss is None else director.swiss_rounds(swiss, names)
+    with saved_parts(out / GAMES_FOLDER, {**about, **how}, results_in(out), may_grow=True) as saved:
+        plan = Plan(games, seed, strict=False, saved=saved)
+        director = Director(matches, plan, processes or processors(), watch or Watch())
+        rounds = [director.all_meet_all()] if swiss is None else director.swiss_rounds(swiss, names)
     played = list(chain.from_iterable(each.matches for each in rounds))
+    if not played:
+        raise UserError(f"no bot starts: {rounds[0].not_played[0][1].failures[0].error}")
     evaluation = evaluated(about, played, one_by_one=variant.game.cooperative)
     return Tournament(evaluation, rounds, limits, passed_over)
+
+
+def place_of(out: Path | str, folder: Path | str) -> Path:
+    """The folder of a tournament; UserError if it is the bots' own, whose files are bots."""
+    out = checked_path(out)
+    if os.path.realpath(out) == os.path.realpath(folder):
+        raise UserError(f"{out} is the folder of the bots: name another one for the games (--out)")
+    return out
 
 
 def limits_and_files(
@@ -117,12 +133,12 @@ def limits_and_files(
     """The limits of the bots, and what changes if the files of a player change."""
     files = {name: digest(Path(folder, name)) for name in programs} | fingerprints(others)
     how = {name: getattr(limits, name) for name in ("seconds", "clock", "memory", "cpu")}
-    return {**how, "files": files}
+    return {**how, "matches": "in order of entry", "files": files}
 
 
 def results_in(out: Path | str) -> list[Path]:
-    """The page of a tournament, and its results as JSON."""
-    return [checked_path(out) / name for name in ("index.html", RESULTS)]
+    """The page of a tournament, its results as JSON, and its players as a table."""
+    return [checked_path(out) / name for name in ("index.html", RESULTS, "players.csv")]
 
 
 def check_players(players: int, variant: Variant, swiss: int | None) -> None:
@@ -154,6 +170,21 @@ def entrants(
     return [*bots, *policies]
 
 
+def in_order_of_entry(players: Sequence[Policy], about: Path) -> list[Policy]:
+    """Those first who played in this tournament before, as its file says, in the same order."""
+    before = (read_object(about, RESULTS_BYTES) or {}).get("policies")
+    known = before if isinstance(before, list) else []
+    entries = {str(name): place for place, name in enumerate(known)}
+    return sorted(players, key=lambda player: entries.get(player.name, len(entries)))
+
+
+def numbered(players: Sequence[Policy], variant: Variant) -> list[Pairing]:
+    """All matches by their numbers, which stay the same if players are added at the end."""
+    places = {player.name: place for place, player in enumerate(players)}
+    matches = pairings_of_all(players, variant, chosen_plays(None, variant))
+    return sorted(matches, key=lambda match: [places[name] for name in reversed(match.names)])
+
+
 def policy_named(spec: str, variant: Variant) -> Policy:
     """The policy of this name, which it keeps."""
     (policy,) = loaded([spec], variant)
@@ -183,11 +214,15 @@ class Director:
         everything = range(len(self.matches))
         with worker_pool(min(self.processes, len(everything))) as pool:
             self._begin(everything, 0, len(everything))
-            return Round(self._play(everything, pool))
+            return round_of(self._play(everything, pool))
 
     def swiss_rounds(self, rounds: int, names: Sequence[str]) -> list[Round]:
         """The matches that the standings of the players, who have these names, pair."""
-        number_of = {pair: n for n, pair in enumerate(combinations(range(len(names)), 2))}
+        places = {name: place for place, name in enumerate(names)}
+        number_of = {
+            tuple(places[name] for name in match.names): number
+            for number, match in enumerate(self.matches)
+        }
         standings, played = Standings(len(names)), []
         boards = len(names) // 2
         with worker_pool(min(self.processes, boards)) as pool:
@@ -196,8 +231,8 @@ class Director:
                 numbers = [number_of[pair] for pair in pairs]
                 self._begin(numbers, number * boards, rounds * boards)
                 found = self._play(numbers, pool)
-                standings.add(pairs, [float(part.scores.mean()) for _, part in found], bye)
-                played.append(Round(found, None if bye is None else names[bye]))
+                standings.add(pairs, [share(part) for _, part in found], bye)
+                played.append(round_of(found, None if bye is None else names[bye]))
         return played
 
     def _begin(self, numbers: Sequence[int], before: int, matches: int) -> None:
@@ -217,6 +252,17 @@ class Director:
             games = self.plan.games - self.kept[number]
             self.watch.part_ended(self.matches[number], [part], games)
         return [(self.matches[number], found[number]) for number in numbers]
+
+
+def round_of(found: Sequence[Played], bye: str | None = None) -> Round:
+    """A round, in which some matches were perhaps not played."""
+    matches = [match for match in found if len(match[1].deals)]
+    return Round(matches, bye, [match for match in found if not len(match[1].deals)])
+
+
+def share(part: Part) -> float:
+    """The share of the games that the first of a match won; half of those that were not played."""
+    return float(part.scores.mean()) if len(part.scores) else 0.5
 
 
 def played_at_once(pool: Executor, jobs: Sequence[Job]) -> Iterator[tuple[int, Part]]:
@@ -250,10 +296,30 @@ def play_match(job: Job) -> tuple[int, Part]:
     number, match, plan = job
     assert plan.saved
     try:
-        return number, play_pairing(match, number, plan.saved.read(number), plan)
+        kept = plan.saved.read(number)
+        if not kept and (failures := never_started(match)):
+            return number, Part(*NO_DEALS, failures)
+        return number, play_pairing(match, number, kept, plan)
     finally:
         for player in match.players:
             put_away(player)
+
+
+def never_started(match: Pairing) -> list[Failure]:
+    """Why neither of two bots starts, so that neither can win; nothing if one of them does.
+
+    In a cooperative game the two lose together.
+    """
+    failures = []
+    for side, player in enumerate(() if match.variant.game.cooperative else match.players):
+        if not isinstance(player, ProcessPolicy):
+            return []
+        try:
+            player.start()
+            return []
+        except NotReady as error:
+            failures.append(Failure(side, 0, 1, str(error), started=False))
+    return failures
 
 
 def put_away(player: Policy) -> None:

@@ -94,7 +94,7 @@ def rollout(
 
 
 def kept_player(run: str, config: Config, compact: bool) -> SelfPlayPPO:
-    """A player for any share of this kind of this run, whose state is set for each rollout."""
+    """The run's player for shares of this shape; each rollout begins with a state of its own."""
     players, kind = kept_players(run), config.model_copy(update={"seed": 0}).model_dump_json()
     if kind not in players:
         players[kind] = new_player(Config.model_validate_json(kind), compact)

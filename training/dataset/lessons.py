@@ -4,6 +4,9 @@ Notation: n decisions, G games, S seats, N entries of an observation, F of the f
 of a game with a choice.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,18 +50,35 @@ def discounted(chosen: Dataset, gamma: float) -> NDArray[np.float32]:
     As in self-play, the decisions of all seats are one sequence, and what a foe earns counts as
     lost.
     """
-    begins = np.flatnonzero(np.diff(chosen.game, prepend=-1))
-    column = np.repeat(np.arange(len(begins)), np.diff([*begins, len(chosen)]))
-    place = np.arange(len(chosen)) - begins[column], column
-    grid = (int(place[0].max(initial=0)) + 1, len(begins))  # (T, G)
-    goes_on = np.append(chosen.game[1:] == chosen.game[:-1], False)
-    same_side = np.append(chosen.seat[1:] == chosen.seat[:-1], False)
-    sign = np.where(same_side | chosen.variant.game.cooperative, 1, -1)
-    next_return = np.append(chosen.returns[1:], 0)
-    rewards, signs, ended = np.zeros(grid, np.float32), np.ones(grid), np.ones(grid, np.bool_)
-    rewards[place] = chosen.returns - goes_on * sign * next_return
-    signs[place], ended[place] = sign, ~goes_on
-    no_values = np.zeros((grid[0] + 1, grid[1]), np.float32)
-    found = mover_signed_advantages(rewards, no_values, ended, signs, gamma, gae_lambda=1.0)
+    rewards, signs, ended = credit_of(chosen)
+    starts = np.flatnonzero(np.diff(chosen.game, prepend=-1))
+    column = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(chosen)))
+    place = np.arange(len(chosen)) - starts[column], column  # a column for each game, (T, G)
+    # with values of 0 and a lambda of 1, an advantage is the discounted return
+    no_values = on_grid(np.zeros(len(chosen), np.float32), place, 1)
+    played = on_grid(rewards, place), no_values, on_grid(ended, place), on_grid(signs, place)
+    found = mover_signed_advantages(*played, gamma, gae_lambda=1.0)
     returns: NDArray[np.float32] = found[place].astype(np.float32)
     return returns
+
+
+def credit_of(
+    chosen: Dataset,
+) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.bool_]]:
+    """What each decision earns, the sign of the next mover's return, and whether the game ends.
+
+    (n,) each. Datasets keep returns, and a reward is the difference of two.
+    """
+    goes_on = np.append(chosen.game[1:] == chosen.game[:-1], False)
+    same_side = np.append(chosen.seat[1:] == chosen.seat[:-1], False)
+    signs = np.where(same_side | chosen.variant.game.cooperative, 1, -1)
+    rewards = chosen.returns - goes_on * signs * np.append(chosen.returns[1:], 0)
+    return rewards.astype(np.float32), signs, ~goes_on
+
+
+def on_grid(row: NDArray[Any], place: Sequence[NDArray[np.int64]], more: int = 0) -> NDArray[Any]:
+    """Numbers of all decisions, (n,), as a game's in a column, (T + more, G); 0 after its end."""
+    length, games = (int(each.max(initial=0)) + 1 for each in place)
+    grid = np.zeros((length + more, games), row.dtype)
+    grid[tuple(place)] = row
+    return grid

@@ -84,7 +84,7 @@ def make(
         figures = read_figures(folder / DATA, recipe.files)
         with replacing(folder / CARD) as file:
             file.write(utf8(card(recipe, figures)))
-    (folder / LOCK).unlink(missing_ok=True)  # whoever comes now has nothing left to make
+    (folder / LOCK).unlink(missing_ok=True)  # the dataset is complete
     return figures
 
 

@@ -309,9 +309,12 @@ def check_order(
     folder: Path, recipe: Recipe, game: NDArray[np.int32], decision: NDArray[np.int32]
 ) -> None:
     """UserError unless all games are there, each from its first decision on."""
-    begins = np.flatnonzero(decision == 0)
-    numbers = np.repeat(np.arange(len(begins)), np.diff([*begins, len(game)]))
-    first = begins[numbers] if len(numbers) == len(game) else decision
-    in_turn = np.array_equal(decision, np.arange(len(game)) - first)
-    if not (len(begins) == recipe.games and in_turn and np.array_equal(game, numbers)):
+    starts = np.flatnonzero(decision == 0)
+    lengths = np.diff(starts, append=len(game))
+    in_order = (
+        len(starts) == recipe.games
+        and np.array_equal(game, np.repeat(np.arange(len(starts)), lengths))
+        and np.array_equal(decision, np.arange(len(game)) - np.repeat(starts, lengths))
+    )
+    if not in_order:
         raise refused(folder, "its rows are not in the order of games and decisions")

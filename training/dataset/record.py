@@ -24,14 +24,14 @@ from hanamachi.sessions.players import SeatedPlayer, Turns, rewards_of
 from hanamachi.training.dataset.columns import in_units
 from hanamachi.training.dataset.recipe import OTHER_DEALS, Recipe
 from hanamachi.training.evaluation.deals import Deals, Question, drawn, new_games, play_games
-from hanamachi.training.evaluation.statistics import Floats
+from hanamachi.training.evaluation.statistics import Float64s
 
 
 class RecordedGames(NamedTuple):
     """Some games, and what they came to."""
 
     arrays: dict[str, NDArray[Any]]  # the rows of each column, by game and decision
-    totals: Floats  # (G, S) what each seat earned
+    totals: Float64s  # (G, S) what each seat earned
     seating: NDArray[np.int64]  # (G, S) which policy sat there
 
 

@@ -44,7 +44,7 @@ from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.sessions.saved_games import record_of_events, save
 from hanamachi.sessions.worlds import Histories
 from hanamachi.training.evaluation.judge import LossJudge
-from hanamachi.training.evaluation.statistics import Floats
+from hanamachi.training.evaluation.statistics import Float64s
 
 Play = Literal["sample", "argmax"]
 Deals = NDArray[np.uint64]  # (D,)
@@ -112,7 +112,7 @@ class Part(NamedTuple):
     """What came out of some deals of a pairing."""
 
     deals: Deals  # (D,)
-    scores: Floats  # (D,) of the first policy, the mean of both games; or the points of the team
+    scores: Float64s  # (D,) of the first policy, the mean of both games; or the points of the team
     lost: NDArray[np.bool_]  # (D,) whether a team lost
     failures: list[Failure]  # one for each game that was forfeited
     counts: Sequence[Counts] = ({}, {})  # of each policy, such as tokens
@@ -178,7 +178,7 @@ def play_deals_together(
 
 def play_seated(
     pairing: Pairing, seating: NDArray[np.int64], deals: Deals, seed: int, decider: "Decider"
-) -> tuple[Floats, NDArray[Any]]:
+) -> tuple[Float64s, NDArray[Any]]:
     """Play the game in each row of `seating`, (G, S), as the pairing says; see `play_games`."""
     keep = partial(keep_games, pairing, deals) if pairing.replays else None
     return play_games(
@@ -212,7 +212,7 @@ def play_games(
     play: Play,
     decider: "Decider | None" = None,
     keep: Keep | None = None,
-) -> tuple[Floats, NDArray[Any]]:
+) -> tuple[Float64s, NDArray[Any]]:
     """Play one game in each row of `seating`, (G, S).
 
     Returns what each seat earned, (G, S), and the games as they ended, (G,). `decider` replaces
@@ -234,7 +234,7 @@ def play_games(
         for i, player in enumerate(players):
             own = np.flatnonzero(seating[going, turns.seats] == i)
             if own.size:
-                asked = Question(i, decisions, player, turns.part(own), uniform[own], play)
+                asked = DecisionRequest(i, decisions, player, turns.part(own), uniform[own], play)
                 actions[own] = decider(asked)
         if (failed := actions == FAILED).any():
             table["mover"][going[failed]] = OVER
@@ -278,27 +278,27 @@ def followed(variant: Variant, table: NDArray[Any]) -> Histories:
     return histories.__getitem__
 
 
-class Question(NamedTuple):
+class DecisionRequest(NamedTuple):
     """What a policy is asked: to decide in these turns."""
 
     side: int  # the policy, by its place among those that play
     decision: int  # of these games, from 1
     player: SeatedPlayer[Policy]
     turns: Turns
-    uniform: Floats  # (n,) the random number of each turn
+    uniform: Float64s  # (n,) the random number of each turn
     play: Play
 
-    def part(self, rows: NDArray[np.int64]) -> "Question":
+    def part(self, rows: NDArray[np.int64]) -> "DecisionRequest":
         """The same about some of the turns."""
         return self._replace(turns=self.turns.part(rows), uniform=self.uniform[rows])
 
 
 # One action for each turn, (n,), or FAILED where the game ends here. The function may do more, such
 # as keeping what it sees.
-Decider = Callable[[Question], NDArray[np.int64]]
+Decider = Callable[[DecisionRequest], NDArray[np.int64]]
 
 
-def decide(asked: Question) -> NDArray[np.int64]:
+def decide(asked: DecisionRequest) -> NDArray[np.int64]:
     """One action for each turn, (n,); UserError if the policy's distribution is not valid."""
     distribution, _ = asked.player.distribution(asked.turns)
     return drawn(distribution, asked.uniform, asked.play)
@@ -309,7 +309,7 @@ def own_play(variant: Variant) -> Play:
     return "argmax" if variant.game.cooperative else "sample"
 
 
-def drawn(distribution: Probabilities, uniform: Floats, play: Play) -> NDArray[np.int64]:
+def drawn(distribution: Probabilities, uniform: Float64s, play: Play) -> NDArray[np.int64]:
     """One action for each row of a distribution, (n,)."""
     return sample(best(distribution) if play == "argmax" else distribution, uniform)
 
@@ -321,7 +321,7 @@ class Referee:
         self.strict = strict
         self.found: list[tuple[int, int, int, str, bool]] = []  # as in a Failure, its row first
 
-    def decide(self, asked: Question) -> NDArray[np.int64]:
+    def decide(self, asked: DecisionRequest) -> NDArray[np.int64]:
         """One action for each turn, (n,), FAILED where the policy fails."""
         try:
             return decide(asked)
@@ -357,7 +357,7 @@ class Jury:
         """`judges` has one for each policy."""
         self.referee, self.judges = referee, judges
 
-    def decide(self, asked: Question) -> NDArray[np.int64]:
+    def decide(self, asked: DecisionRequest) -> NDArray[np.int64]:
         """One action for each turn, (n,), FAILED where the policy fails."""
         actions = self.referee.decide(asked)
         done = actions != FAILED

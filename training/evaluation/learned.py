@@ -110,7 +110,7 @@ class AgreementCounter:
 # --- Its features
 
 
-class Nothing(FeatureSet):
+class ZeroFeatures(FeatureSet):
     """Stands for a feature set, and is always 0."""
 
     def compute(
@@ -124,7 +124,7 @@ def without(policy: CompiledPolicy, name: str) -> CompiledPolicy:
     blind, place = copy(policy), policy.checkpoint.feature_sets.index(name)
     blind.features = copy(policy.features)
     taken = policy.features.sets[place]
-    nothing = Nothing(policy.variant, taken.layout)
+    nothing = ZeroFeatures(policy.variant, taken.layout)
     nothing.memory_size = taken.memory_size
     blind.features.sets = [*policy.features.sets]
     blind.features.sets[place] = nothing

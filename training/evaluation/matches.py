@@ -9,6 +9,7 @@ Notation: D deals, K policies.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, combinations, combinations_with_replacement, count
 from pathlib import Path
 from typing import Any, Literal
@@ -54,9 +55,9 @@ from hanamachi.training.evaluation.results import (
     forfeited,
     row_of,
 )
-from hanamachi.training.evaluation.saved_parts import SavedParts
+from hanamachi.training.evaluation.saved_parts import saved_parts
 from hanamachi.training.evaluation.statistics import (
-    Floats,
+    Float64s,
 )
 
 PLAYS: tuple[Play, ...] = ("sample", "argmax")
@@ -116,14 +117,16 @@ def evaluate(
     pairings = pairings_of(policies, opponents, variant, plays)
     start_bots(pairings)
     about = description(variant, *participants(pairings, bool(opponents)), games, seed)
-    saved = None
+    plan = Plan(games, seed, batch, mapper, strict, judge, watch=watch or Watch())
     if out:
         how = conditions([*policies, *opponents], plays, strict, judge, replays)
-        results = [out / file for file in FILES]
-        saved = SavedParts(out / GAMES_FOLDER, {**about, **how}, results)
         pairings = keeping_games(pairings, out / REPLAYS) if replays else pairings
-    plan = Plan(games, seed, batch, mapper, strict, judge, saved, watch or Watch())
-    played = list(zip(pairings, play_pairings(pairings, plan), strict=True))
+        results = [out / file for file in FILES]
+        with saved_parts(out / GAMES_FOLDER, {**about, **how}, results) as saved:
+            parts = play_pairings(pairings, replace(plan, saved=saved))
+    else:
+        parts = play_pairings(pairings, plan)
+    played = list(zip(pairings, parts, strict=True))
     return evaluated(about, played, bool(opponents) or variant.game.cooperative)
 
 
@@ -367,7 +370,7 @@ def match(
     play: Play = "sample",
     batch: int = BATCH,
     mapper: Mapper = map,
-) -> Floats:
+) -> Float64s:
     """The first policy's score on each deal, (D,): the mean of its two games."""
     pairing = Pairing(players, (players[0].name, players[1].name), variant, play)
     (part,) = play_pairings([pairing], Plan(games, seed, batch, mapper))

@@ -14,7 +14,7 @@ from hanamachi.errors import printable
 from hanamachi.training.evaluation.page import measured
 from hanamachi.training.evaluation.ranking import WAYS, alone, best_first, hidden, mean_matrix, ways
 from hanamachi.training.evaluation.results import CrossPlay, Evaluation, Row, TeamScore
-from hanamachi.training.evaluation.statistics import Floats
+from hanamachi.training.evaluation.statistics import Float64s
 
 COLOURS = "RdYlGn"  # losing, even, winning
 SCORES = "YlGn"
@@ -119,7 +119,7 @@ def draw_competitive(evaluation: Evaluation) -> Figure:
     return figure
 
 
-def draw_matrix(axes: Any, shown: Floats, names: list[str], colours: str, most: float) -> None:
+def draw_matrix(axes: Any, shown: Float64s, names: list[str], colours: str, most: float) -> None:
     names = [*map(printable, names)]
     axes.imshow(shown, cmap=colours, vmin=0, vmax=most, alpha=0.75)
     for i, j in np.argwhere(~np.isnan(shown)):

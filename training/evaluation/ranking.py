@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hanamachi.training.evaluation.deals import TWICE, Play
 from hanamachi.training.evaluation.results import CrossPlay, Evaluation, Forfeits, Row, TeamScore
-from hanamachi.training.evaluation.statistics import ENOUGH, FEW_SCORES, Cycle, Floats
+from hanamachi.training.evaluation.statistics import ENOUGH, FEW_SCORES, Cycle, Float64s
 
 WAYS = {"sample": "sampled play", "argmax": "most probable action"}
 TOO_NOISY = 0.5  # share of the squared log odds from which on noise alone hides cycles
@@ -26,7 +26,7 @@ class Ranking:
     policies: Sequence[str]  # (K,)
     heads: Sequence[str]  # of the figures
     figures: Sequence[Sequence[str]]  # (K, heads)
-    pairings: Floats  # (K, K) per cent won by the row, or mean scores; NaN where nobody played
+    pairings: Float64s  # (K, K) per cent won by the row, or mean scores; NaN where nobody played
     caption: str  # of the pairings
     best: float  # that any pairing could reach
     remarks: Sequence[str]
@@ -44,10 +44,10 @@ def competitive_ranking(evaluation: Evaluation, result: CrossPlay) -> Ranking:
     """By Elo."""
     names, order = evaluation.policies, best_first(result)
     rate = np.where(np.eye(len(names), dtype=bool), np.nan, 100 * result.rate)
-    means, margins = np.nanmean(rate, 1), result.elo_high - result.elo
+    means = [f"{row.mean():.1f}" if row.size else "-" for row in (r[~np.isnan(r)] for r in rate)]
     figures = [
-        [f"{elo:+.0f} ± {margin:.0f}", f"{mean:.1f}"]
-        for elo, margin, mean in zip(result.elo, margins, means, strict=True)
+        [f"{elo:+.0f} ± {margin:.0f}", mean]
+        for elo, margin, mean in zip(result.elo, result.elo_high - result.elo, means, strict=True)
     ]
     reach = 100 * np.nanmax([result.high - result.rate, result.rate - result.low])
     return Ranking(
@@ -118,13 +118,13 @@ def ways(rows: Sequence[Row | TeamScore]) -> list[Play]:
     return list(dict.fromkeys(row.play for row in rows))
 
 
-def mean_matrix(policies: Sequence[str], scores: Sequence[TeamScore], play: Play) -> Floats:
+def mean_matrix(policies: Sequence[str], scores: Sequence[TeamScore], play: Play) -> Float64s:
     """The mean scores of all pairs, (K, K)."""
     means = {frozenset((s.policy, s.partners)): s.mean for s in scores if s.play == play}
     return np.array([[means[frozenset((a, b))] for b in policies] for a in policies])
 
 
-def gap(means: Floats) -> Iterator[str]:
+def gap(means: Float64s) -> Iterator[str]:
     """The gap between self-play and cross-play, from all mean scores, (K, K)."""
     if len(means) > 1:
         own, mixed = means.diagonal().mean(), means[~np.eye(len(means), dtype=bool)].mean()

@@ -15,7 +15,7 @@ from hanamachi.training.evaluation.judge import MoveLoss
 from hanamachi.training.evaluation.models import ModelUse
 from hanamachi.training.evaluation.statistics import (
     Cycle,
-    Floats,
+    Float64s,
     Pairs,
     at_once,
     cyclic_share,
@@ -50,12 +50,12 @@ class CrossPlay:
     """All pairings of K policies under one way of play: each rate is the row policy's."""
 
     play: Play
-    rate: Floats  #: (K, K), one half on the diagonal, NaN where two did not meet
-    low: Floats  #: (K, K)
-    high: Floats  #: (K, K)
-    elo: Floats  #: (K,), mean 0
-    elo_low: Floats  #: (K,)
-    elo_high: Floats  #: (K,)
+    rate: Float64s  #: (K, K), one half on the diagonal, NaN where two did not meet
+    low: Float64s  #: (K, K)
+    high: Float64s  #: (K, K)
+    elo: Float64s  #: (K,), mean 0
+    elo_low: Float64s  #: (K,)
+    elo_high: Float64s  #: (K,)
     cyclic: float  #: share of the squared log odds that no ratings explain, see `cyclic_share`
     noise: float  #: the share that noise alone stays below, 19 times in 20
     cycle: Cycle | None  #: of three policies, the strongest
@@ -93,10 +93,9 @@ class TeamScore:
 
 @dataclass(frozen=True)
 class Difference:
-    """How much better a policy did than another one on the same deals, with the same other player.
+    """How much better one policy did than another: same deals, same opponent or partner.
 
-    The deals are the sample. In a cooperative game most of their luck is in both results, and does
-    not count here.
+    Each deal is one sample. In a cooperative game its luck is in both results, and mostly cancels.
     """
 
     policy: str
@@ -203,7 +202,7 @@ def team_score(pairing: Pairing, part: Part) -> TeamScore:
 def cross_plays(names: Sequence[str], played: Sequence[tuple[Pairing, Part]]) -> list[CrossPlay]:
     """The matrix of all pairings that were played, for each way of play."""
     place = {name: i for i, name in enumerate(names)}
-    found: dict[Play, list[tuple[tuple[int, int], Floats]]] = {}
+    found: dict[Play, list[tuple[tuple[int, int], Float64s]]] = {}
     for pairing, part in played:
         first, second = pairing.names
         met = place[first], place[second]
@@ -214,7 +213,7 @@ def cross_plays(names: Sequence[str], played: Sequence[tuple[Pairing, Part]]) ->
     ]
 
 
-def cross_play(play: Play, names: Sequence[str], pairs: Pairs, scores: Floats) -> CrossPlay:
+def cross_play(play: Play, names: Sequence[str], pairs: Pairs, scores: Float64s) -> CrossPlay:
     """The matrix of these pairings from the scores of the first of each pair, (pairs, D)."""
     rate, low, high = (np.full((len(names), len(names)), np.nan) for _ in range(3))
     for matrix in (rate, low, high):
@@ -236,7 +235,7 @@ def cross_play(play: Play, names: Sequence[str], pairs: Pairs, scores: Floats) -
 def differences_of(played: Sequence[tuple[Pairing, Part]]) -> list[Difference]:
     """How much better each policy did than the first one, with each player that both met."""
     first = played[0][0].names[0]
-    scores_of_first: dict[tuple[str, Play], Floats] = {}
+    scores_of_first: dict[tuple[str, Play], Float64s] = {}
     found = []
     for pairing, part in played:
         (policy, other), games = pairing.names, len(part.deals) * pairing.games_a_deal

@@ -1,13 +1,12 @@
 """The parts of an evaluation that are played already, in a folder, so that it can resume.
 
 A folder holds one evaluation: `evaluation.json` says which, and each part of pairing N is a file in
-the folder N. A part holds whole deals and is saved as soon as it is played. Two processes that play
-the same evaluation in parts of the same size write the same files.
+the folder N. A part holds whole deals and is saved as soon as it is played.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
@@ -21,20 +20,34 @@ from hanamachi.storage.files import check_folder, creating, replacing
 from hanamachi.storage.reading import parse_json, read_bounded, read_object
 from hanamachi.training.evaluation.deals import Failure, Part
 from hanamachi.training.failures import differences
+from hanamachi.training.ownership import locked
 
 ABOUT = "evaluation.json"
 WHO = "policies", "opponents"  # lists of names
 
 
-class SavedParts:
-    """A folder of parts. UserError if it holds those of another evaluation."""
+@contextmanager
+def saved_parts(
+    folder: Path, about: Mapping[str, Any], results: Sequence[Path] = (), may_grow: bool = False
+) -> Iterator["SavedParts"]:
+    """A folder of parts, which belongs to this process meanwhile.
 
-    def __init__(
-        self, folder: Path, about: Mapping[str, Any], results: Sequence[Path] = ()
-    ) -> None:
-        """The arguments are those of `claim`."""
+    `about`, `results` and `may_grow` are those of `claim`. UserError if the folder holds another
+    evaluation, or if another process plays it.
+    """
+    keep_what_is_there(folder / ABOUT, results)
+    check_folder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder, "playing the games in"):
+        claim(folder / ABOUT, about, "an evaluation", results, may_grow)
+        yield SavedParts(folder)
+
+
+class SavedParts:
+    """A folder of parts."""
+
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        claim(folder / ABOUT, about, "an evaluation", results)
 
     def read(self, pairing: int) -> list[Part]:
         """What has been played of a pairing."""
@@ -84,23 +97,44 @@ def checked_part(part: Part) -> Part:
 # --- Whether a folder is for the same work
 
 
-def claim(file: Path, about: Mapping[str, Any], kind: str, results: Sequence[Path] = ()) -> None:
-    """Write what a folder holds, such as "an evaluation", or see that it holds the same already.
+def claim(
+    file: Path,
+    about: Mapping[str, Any],
+    kind: str,
+    results: Sequence[Path] = (),
+    may_grow: bool = False,
+) -> None:
+    """Record what a folder is for, such as "an evaluation", or check that it is for the same work.
 
-    `about` is all that the results depend on, as JSON can spell it. UserError if it differs, or if
-    one of the `results`, the files to be written, is there before their folder is claimed.
+    `about` is all that the results depend on, as JSON can spell it; if it `may_grow`, policies may
+    have been added at its end. UserError if it differs, or if one of the `results`, the files to be
+    written, is there before their folder is claimed.
     """
     text = json.dumps({"hanamachi": version("hanamachi"), **about}, indent=2)
     keep_what_is_there(file, results)
     if not file.exists():
         with suppress(FileExistsError), creating(file) as writing:  # another may be faster
             writing.write(text.encode())
-    if found := changes(parsed(file), json.loads(text)):
+    before, now = parsed(file), json.loads(text)
+    if may_grow and has_grown(before, now):
+        with replacing(file) as writing:
+            writing.write(text.encode())
+    elif found := changes(before, now):
         holder = results[0].parent if results else file.parent
-        own = file if file.parent == holder and results else file.parent  # the rest may be a user's
-        names = ", ".join(each.name for each in (own, *results) if each.exists())
+        beside_results = bool(results) and file.parent == holder  # other files may be a user's
+        to_delete = [file if beside_results else file.parent, *results]
+        names = ", ".join(each.name for each in to_delete if each.exists())
         what_to_do = f"name another folder, or delete these: {names}"
         raise UserError(listed(f"{holder} holds {kind} that differs ({what_to_do}): ", found))
+
+
+def has_grown(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Whether the new work is the old one with more policies, after those that were there."""
+    were, are = old.get("policies"), new["policies"]
+    if not isinstance(were, list) or len(were) >= len(are):
+        return False
+    files = {name: digest for name, digest in new["files"].items() if name not in are[len(were) :]}
+    return {**new, "policies": are[: len(were)], "files": files} == old
 
 
 def changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
@@ -111,9 +145,9 @@ def changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     told = [f"{name} was added" for name in now if name not in before]
     told += [f"{name} is gone" for name in before if name not in now]
     told += [f"{name} has changed" for name in now if before.get(name, now[name]) != now[name]]
-    # whoever came or went is in these lists, too
-    hidden = {"files", *(WHO if before.keys() != now.keys() else ())}
-    was, wanted = ({n: v for n, v in each.items() if n not in hidden} for each in (old, new))
+    # these lists also name the policies that came or went
+    left_out = {"files", *(WHO if before.keys() != now.keys() else ())}
+    was, wanted = ({n: v for n, v in each.items() if n not in left_out} for each in (old, new))
     return told + differences(was, wanted)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+Float64s = NDArray[np.float64]
 Pairs = Sequence[tuple[int, int]]
 
 LEVEL = 0.95  # of all intervals
@@ -33,10 +33,10 @@ RANK = 1e-9  # of the largest singular value: what is smaller is 0 but for round
 # --- Intervals
 
 
-def interval(scores: Floats, level: float = LEVEL) -> tuple[float, float]:
+def interval(scores: Float64s, level: float = LEVEL) -> tuple[float, float]:
     """An interval for the mean score of deals, (D,), that holds the truth with chance `level`.
 
-    The two games of a deal hang together, so deals are the sample. Two deals lost and two deals
+    The two games of a deal are correlated, so each deal is one sample. Two deals lost and two deals
     won are added, as Agresti and Coull do for single games: with them the normal interval also
     holds near 0 and 1 and for few deals, where the variance of the sample says nothing. From 200
     deals on and for means from 0.03 to 0.97, 95% intervals held the truth in 93 to 97% of
@@ -48,13 +48,13 @@ def interval(scores: Floats, level: float = LEVEL) -> tuple[float, float]:
     return max(0.0, float(padded.mean() - margin)), min(1.0, float(padded.mean() + margin))
 
 
-def difference_interval(differences: Floats) -> tuple[float, float]:
+def difference_interval(differences: Float64s) -> tuple[float, float]:
     """A 95% interval for the mean difference of two policies' scores on the same deals, (D,)."""
     low, high = interval((1 + differences) / 2)  # which lie between 0 and 1, as scores do
     return 2 * low - 1, 2 * high - 1
 
 
-def normal_interval(scores: Floats) -> tuple[float, float]:
+def normal_interval(scores: Float64s) -> tuple[float, float]:
     """A 95% interval for the mean score of games, (G,).
 
     It holds the truth that often from FEW_SCORES games on, or from 1,000 where one in a hundred is
@@ -66,13 +66,13 @@ def normal_interval(scores: Floats) -> tuple[float, float]:
     return float(scores.mean() - margin), float(scores.mean() + margin)
 
 
-def points_interval(points: Floats, best_score: int) -> tuple[float, float]:
+def points_interval(points: Float64s, best_score: int) -> tuple[float, float]:
     """The `normal_interval` of a team's mean score, within what a team can score."""
     low, high = normal_interval(points)
     return max(0.0, low), min(float(best_score), high)
 
 
-def is_better(scores: Floats, than: Floats) -> bool:
+def is_better(scores: Float64s, than: Float64s) -> bool:
     """Whether one policy is better than another beyond noise, by their scores on each deal, (D,).
 
     One-sided, at LEVEL: an equally good one passes 1 time in 20. The deals are the same, so their
@@ -98,7 +98,7 @@ def at_once(count: int) -> float:
 # --- Ratings
 
 
-def elo(size: int, pairs: Pairs, scores: Floats) -> tuple[Floats, Floats]:
+def elo(size: int, pairs: Pairs, scores: Float64s) -> tuple[Float64s, Float64s]:
     """Ratings, (K,), with mean 0, and the margins of their 95% intervals, (K,).
 
     A `bradley_terry` fit; `scores` are those of the first of each pair, (P, D). All pairs met on
@@ -117,7 +117,7 @@ def elo(size: int, pairs: Pairs, scores: Floats) -> tuple[Floats, Floats]:
 
 
 def rating_among(
-    ratings: Floats, rates: Floats, margins: Floats, deals: int
+    ratings: Float64s, rates: Float64s, margins: Float64s, deals: int
 ) -> tuple[float, float]:
     """The rating of one more policy, and the margin of its 95% interval.
 
@@ -132,8 +132,8 @@ def rating_among(
 
 
 def bradley_terry(
-    sides: Floats, means: Floats, deals: int, known: Floats | float = 0.0
-) -> tuple[Floats, Floats]:
+    sides: Float64s, means: Float64s, deals: int, known: Float64s | float = 0.0
+) -> tuple[Float64s, Float64s]:
     """The log odds of each policy, (K,), by the mean scores of the pairs; and what is added, (P,).
 
     `known` is subtracted from the log odds of each pair, (P,). Half a game for every rating is
@@ -156,13 +156,13 @@ def bradley_terry(
     return strength, added
 
 
-def squares(added: Floats, means: Floats) -> Floats:
+def squares(added: Float64s, means: Float64s) -> Float64s:
     """The squared distances from the means of what is added as lost and as won, (P,)."""
-    distances: Floats = added * (means**2 + (1 - means) ** 2)
+    distances: Float64s = added * (means**2 + (1 - means) ** 2)
     return distances
 
 
-def sides_of(size: int, pairs: Pairs) -> Floats:
+def sides_of(size: int, pairs: Pairs) -> Float64s:
     """+1 for the first of each pair, -1 for the second, (P, K)."""
     sides = np.zeros((len(pairs), size))
     for row, (i, j) in zip(sides, pairs, strict=True):
@@ -170,14 +170,14 @@ def sides_of(size: int, pairs: Pairs) -> Floats:
     return sides
 
 
-def information(sides: Floats, expected: Floats, deals: Floats) -> Floats:
+def information(sides: Float64s, expected: Float64s, deals: Float64s) -> Float64s:
     """What these deals of each pair, (P,), tell of the strengths: (K, K)."""
-    matrix: Floats = sides.T * (deals * expected * (1 - expected)) @ sides
+    matrix: Float64s = sides.T * (deals * expected * (1 - expected)) @ sides
     return matrix
 
 
-def logistic(x: Floats) -> Floats:
-    odds: Floats = 1 / (1 + np.exp(-x))
+def logistic(x: Float64s) -> Float64s:
+    odds: Float64s = 1 / (1 + np.exp(-x))
     return odds
 
 
@@ -198,7 +198,7 @@ class Cycle:
         return self.low > 0.5
 
 
-def strongest_cycle(names: Sequence[str], rate: Floats, low: Floats) -> Cycle | None:
+def strongest_cycle(names: Sequence[str], rate: Float64s, low: Float64s) -> Cycle | None:
     """The cycle of three whose least rate is the highest; None if there is no cycle.
 
     `rate` holds what the row wins against the column, (K, K), `low` the bounds of all at once.
@@ -218,7 +218,7 @@ def strongest_cycle(names: Sequence[str], rate: Floats, low: Floats) -> Cycle | 
     return Cycle((names[a], names[b], names[c]), (first, second, third), float(low[found].min()))
 
 
-def cyclic_share(size: int, pairs: Pairs, scores: Floats) -> tuple[float, float]:
+def cyclic_share(size: int, pairs: Pairs, scores: Float64s) -> tuple[float, float]:
     """The share of the results that no ratings explain, and the share that noise alone can reach.
 
     The log odds of all pairs are, at right angles, the sum of differences of ratings and of cycles
@@ -241,17 +241,17 @@ def cyclic_share(size: int, pairs: Pairs, scores: Floats) -> tuple[float, float]
     return share, min(1.0, float(reach) / whole)
 
 
-def unexplained(odds: Floats, fit: NDArray[Any], products: Floats) -> Floats:
+def unexplained(odds: Float64s, fit: NDArray[Any], products: Float64s) -> Float64s:
     """The squares of log odds, (n, P), that no ratings explain, (n,), by Pythagoras.
 
     `fit` gives ratings by least squares, (K, P), and `products` is `sides.T @ sides`, (K, K).
     """
     ratings = odds @ fit.T
-    left: Floats = np.square(odds).sum(1) - ((ratings @ products) * ratings).sum(1)
+    left: Float64s = np.square(odds).sum(1) - ((ratings @ products) * ratings).sum(1)
     return left.clip(min=0)  # but for rounding it is never below
 
 
-def noise_of(errors: Floats, added: Floats) -> Iterator[Floats]:
+def noise_of(errors: Float64s, added: Float64s) -> Iterator[Float64s]:
     """Samples of the noise of log odds, in portions, (n, P); see `log_odds`.
 
     Many pairs have a covariance that is too large to be drawn from. Then each deal gets a normal
@@ -270,7 +270,7 @@ def noise_of(errors: Floats, added: Floats) -> Iterator[Floats]:
         yield rng.normal(size=(count, deals)) @ errors.T + own
 
 
-def log_odds(scores: Floats) -> tuple[Floats, Floats, Floats]:
+def log_odds(scores: Float64s) -> tuple[Float64s, Float64s, Float64s]:
     """The log odds of the pairs' mean scores, (P,), and how they err.
 
     Half a game lost and half a game won are added to each pair, which undoes most of the bias of

@@ -15,7 +15,7 @@ from hanamachi.engine.compiled import kernel
 from hanamachi.errors import UserError, shown
 from hanamachi.sessions.arguments import whole_number
 from hanamachi.training.exact.response import Exploitability, exploitability, gain, multiply
-from hanamachi.training.exact.tree import Floats, Integers, Tree
+from hanamachi.training.exact.tree import Float64s, Integers, Tree
 
 ITERATIONS = 1000
 ZERO_SUM = 1e-9  # rounding error allowed in the sum of payoffs
@@ -25,7 +25,7 @@ ZERO_SUM = 1e-9  # rounding error allowed in the sum of payoffs
 class Solution:
     """The average policy of all iterations, and its exploitability."""
 
-    policy: Floats  #: (Q,)
+    policy: Float64s  #: (Q,)
     exploitability: Exploitability
 
     @property
@@ -62,13 +62,13 @@ def solve(tree: Tree, iterations: int = ITERATIONS) -> Solution:
 @kernel
 def iterate(
     leaves: Integers,
-    weighted_payoff: Floats,
+    weighted_payoff: Float64s,
     seats: Integers,
     before: Integers,
     first: Integers,
     iterations: int,
-    regrets: Floats,
-    average: Floats,
+    regrets: Float64s,
+    average: Float64s,
 ) -> None:
     """Update regrets and average, both (Q,) and 0 at first."""
     policy = np.ones(len(regrets))
@@ -90,9 +90,9 @@ def regret(
     before: Integers,
     first: Integers,
     seat: int,
-    policy: Floats,
-    gains: Floats,
-    regrets: Floats,
+    policy: Float64s,
+    gains: Float64s,
+    regrets: Float64s,
 ) -> None:
     """Add the gain of each action of a seat over its policy to the regrets."""
     for i in range(len(before) - 1, -1, -1):
@@ -106,7 +106,7 @@ def regret(
 
 
 @kernel
-def add(seats: Integers, first: Integers, seat: int, reach: Floats, average: Floats) -> None:
+def add(seats: Integers, first: Integers, seat: int, reach: Float64s, average: Float64s) -> None:
     """Add the reach of a seat's sequences to the average."""
     for i in range(len(seats)):
         if seats[i] == seat:
@@ -115,7 +115,7 @@ def add(seats: Integers, first: Integers, seat: int, reach: Floats, average: Flo
 
 
 @kernel
-def normalise(first: Integers, weights: Floats, policy: Floats) -> None:
+def normalise(first: Integers, weights: Float64s, policy: Float64s) -> None:
     """Write the policy proportional to these weights; uniform where all are 0."""
     for i in range(len(first) - 1):
         total = 0.0

@@ -18,7 +18,7 @@ from hanamachi.errors import UserError, shown
 from hanamachi.policies.policy import Masks, Memory, Observations, Probabilities, Values
 from hanamachi.sessions.arguments import whole_number
 from hanamachi.sessions.policy_checks import distribution_of, memory_of, name_of
-from hanamachi.training.exact.tree import Floats, Integers, Tree
+from hanamachi.training.exact.tree import Float64s, Integers, Tree
 
 BATCH = 8192  # information sets in one call of a policy
 ROUNDING = 1e-6  # by which probabilities may miss a sum of 1
@@ -40,8 +40,8 @@ class Distribution(Protocol):
 class Exploitability:
     """The values of a policy and of the best responses to it, in each seat."""
 
-    values: Floats  #: (S,)
-    responses: Floats  #: (S,)
+    values: Float64s  #: (S,)
+    responses: Float64s  #: (S,)
 
     @property
     def nash_conv(self) -> float:
@@ -49,7 +49,7 @@ class Exploitability:
         return float((self.responses - self.values).sum())
 
 
-def exploitability(tree: Tree, policy: Floats) -> Exploitability:
+def exploitability(tree: Tree, policy: Float64s) -> Exploitability:
     """The values of a policy and of the best responses to it, in every seat.
 
     UserError unless it is a policy of this tree; so in `nash_conv` and `best_response`.
@@ -66,12 +66,12 @@ def exploitability(tree: Tree, policy: Floats) -> Exploitability:
     return Exploitability(values, responses)
 
 
-def nash_conv(tree: Tree, policy: Floats) -> float:
+def nash_conv(tree: Tree, policy: Float64s) -> float:
     """The sum of all seats' gains by best responses to the others."""
     return exploitability(tree, policy).nash_conv
 
 
-def best_response(tree: Tree, policy: Floats, seat: int) -> Floats:
+def best_response(tree: Tree, policy: Float64s, seat: int) -> Float64s:
     """The policy with this seat's part replaced by a best response to the others, (Q,)."""
     policy = checked_policy(tree, policy)
     if not 0 <= whole_number(seat, "a seat") < tree.seats:
@@ -84,7 +84,7 @@ def best_response(tree: Tree, policy: Floats, seat: int) -> Floats:
     return response
 
 
-def checked_policy(tree: Tree, policy: Floats) -> Floats:
+def checked_policy(tree: Tree, policy: Float64s) -> Float64s:
     """A table, (Q,), that compiled code may read; UserError unless it is a policy of the tree."""
     table = np.asarray(policy)
     if table.shape != tree.action.shape or table.dtype != np.float64:
@@ -98,7 +98,7 @@ def checked_policy(tree: Tree, policy: Floats) -> Floats:
     return table
 
 
-def reached(tree: Tree, policy: Floats) -> Floats:
+def reached(tree: Tree, policy: Float64s) -> Float64s:
     """Each seat's contribution to the probability of its sequences, (Q,)."""
     reach = policy.copy()
     multiply(tree.before, tree.first, reach)
@@ -108,7 +108,7 @@ def reached(tree: Tree, policy: Floats) -> Floats:
 # --- From a policy to a table
 
 
-def tabulate(tree: Tree, policy: Distribution) -> Floats:
+def tabulate(tree: Tree, policy: Distribution) -> Float64s:
     """The probabilities of a policy in every information set, (Q,).
 
     Information sets are visited by depth: by perfect recall, the memory in one follows from the
@@ -134,7 +134,7 @@ def tabulate(tree: Tree, policy: Distribution) -> Floats:
 
 
 def tabulate_batch(
-    tree: Tree, policy: Distribution, sets: Integers, memory: Memory, table: Floats
+    tree: Tree, policy: Distribution, sets: Integers, memory: Memory, table: Float64s
 ) -> None:
     """Write the policy's probabilities and memories in one batch of information sets."""
     previous, masks = tree.set_of[tree.before[sets]], tree.masks(sets)
@@ -152,7 +152,7 @@ def tabulate_batch(
 
 
 @kernel
-def multiply(before: Integers, first: Integers, reach: Floats) -> None:
+def multiply(before: Integers, first: Integers, reach: Float64s) -> None:
     """Turn probabilities in information sets into those of whole sequences, in place."""
     for i in range(len(before)):
         for q in range(first[i], first[i + 1]):
@@ -161,7 +161,7 @@ def multiply(before: Integers, first: Integers, reach: Floats) -> None:
 
 @kernel
 def gain(
-    leaves: Integers, weighted_payoff: Floats, reach: Floats, seat: int, gains: Floats
+    leaves: Integers, weighted_payoff: Float64s, reach: Float64s, seat: int, gains: Float64s
 ) -> None:
     """Add to each sequence of a seat the payoff of its leaves, weighted by the others' reach."""
     for leaf in range(len(leaves)):
@@ -173,7 +173,7 @@ def gain(
 
 
 @kernel
-def respond(seats: Integers, before: Integers, first: Integers, seat: int, gains: Floats) -> None:
+def respond(seats: Integers, before: Integers, first: Integers, seat: int, gains: Float64s) -> None:
     """Add to each sequence of a seat the highest gains that can follow it."""
     for i in range(len(before) - 1, -1, -1):
         if seats[i] == seat:
@@ -181,7 +181,7 @@ def respond(seats: Integers, before: Integers, first: Integers, seat: int, gains
 
 
 @kernel
-def choose(seats: Integers, first: Integers, seat: int, gains: Floats, policy: Floats) -> None:
+def choose(seats: Integers, first: Integers, seat: int, gains: Float64s, policy: Float64s) -> None:
     """Choose the action with the highest gains in each information set of a seat."""
     for i in range(len(seats)):
         if seats[i] == seat:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hanamachi.errors import UserError, missing_extra
 from hanamachi.training.exact.response import exploitability
-from hanamachi.training.exact.tree import Floats, Integers, Tree
+from hanamachi.training.exact.tree import Float64s, Integers, Tree
 
 MAX_LEAVES = 300  # that pay; with more, the programme takes too long
 DIGITS = 6  # of a probability from the solver
@@ -24,7 +24,7 @@ DIGITS = 6  # of a probability from the solver
 class Team(NamedTuple):
     """The best joint policy and its value."""
 
-    policy: Floats  #: (Q,)
+    policy: Float64s  #: (Q,)
     value: float  #: for each seat
 
 
@@ -40,7 +40,7 @@ def best_team(tree: Tree) -> Team | None:
     return solved(tree, tree.leaves[paid], tree.weighted_payoff[paid, 0])
 
 
-def solved(tree: Tree, leaves: Integers, weighted_payoff: Floats) -> Team:
+def solved(tree: Tree, leaves: Integers, weighted_payoff: Float64s) -> Team:
     """Solve the programme with SciPy."""
     try:
         from scipy.optimize import Bounds, LinearConstraint, milp
@@ -79,14 +79,14 @@ def reach_limits(leaves: Integers, q: int) -> Any:
     return sparse(np.tile(rows, 2), columns, signs, (leaves.size, q + len(leaves)))
 
 
-def sparse(rows: Integers, columns: Integers, values: Floats, shape: tuple[int, int]) -> Any:
+def sparse(rows: Integers, columns: Integers, values: Float64s, shape: tuple[int, int]) -> Any:
     """A sparse matrix of SciPy."""
     from scipy.sparse import csr_array
 
     return csr_array((values, (rows, columns)), shape)
 
 
-def behaviour(tree: Tree, reach: Floats) -> NDArray[np.float64]:
+def behaviour(tree: Tree, reach: Float64s) -> NDArray[np.float64]:
     """The policy of these plans, (Q,); uniform in information sets that are not reached."""
     before = np.repeat(reach[tree.before], tree.choices)
     policy = tree.uniform.copy()

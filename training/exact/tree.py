@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.compiled import kernel
 
 Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+Float64s = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Tree(ABC):
     first: Integers
     action: Integers  #: (Q,) the action that ends a sequence; -1 for an empty one
     leaves: Integers  #: (L, S) the last sequence of every seat; rows are unique and ascend
-    chance: Floats  #: (L,) the probability of these ends by chance alone
-    payoff: Floats  #: (L, S) their mean payoff for each seat
+    chance: Float64s  #: (L,) the probability of these ends by chance alone
+    payoff: Float64s  #: (L, S) their mean payoff for each seat
 
     @property
     def seats(self) -> int:
@@ -69,12 +69,12 @@ class Tree(ABC):
         return depth
 
     @cached_property
-    def weighted_payoff(self) -> Floats:
+    def weighted_payoff(self) -> Float64s:
         """(L, S) chance times payoff: what a leaf adds to the values if all seats reach it."""
         return np.asarray(self.chance[:, None] * self.payoff)
 
     @cached_property
-    def uniform(self) -> Floats:
+    def uniform(self) -> Float64s:
         """(Q,) the uniform policy."""
         return np.concatenate([np.ones(self.seats), np.repeat(1 / self.choices, self.choices)])
 
@@ -165,7 +165,7 @@ def group_rows(rows: NDArray[np.uint64], slots: Integers, group: Integers, row_o
     return count
 
 
-def merged_leaves(leaves: Integers, chance: Floats, payoff: Floats) -> dict[str, NDArray[Any]]:
+def merged_leaves(leaves: Integers, chance: Float64s, payoff: Float64s) -> dict[str, NDArray[Any]]:
     """The leaves of a tree with equal rows of sequences merged and sorted: fields of `Tree`."""
     group, row_of = groups(leaves)
     probability = np.bincount(group, chance)

@@ -16,7 +16,7 @@ from hanamachi.sessions.events import History
 from hanamachi.sessions.policy_checks import checked_distribution
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training.exact.response import tabulate
-from hanamachi.training.exact.tree import Floats, Integers
+from hanamachi.training.exact.tree import Float64s, Integers
 from hanamachi.training.exact.walk import VariantTree
 
 AGAIN = 64  # information sets that it is asked about twice, at most
@@ -32,14 +32,14 @@ def refuse_search(policy: Policy) -> None:
         )
 
 
-def table_of(tree: VariantTree, policy: Policy) -> Floats:
+def table_of(tree: VariantTree, policy: Policy) -> Float64s:
     """The probabilities of any policy in every information set, (Q,); UserError if it has none."""
     if isinstance(policy, ViewPolicy):
         return tabulate_views(tree, policy)
     return tabulate(tree, policy)
 
 
-def tabulate_views(tree: VariantTree, policy: ViewPolicy) -> Floats:
+def tabulate_views(tree: VariantTree, policy: ViewPolicy) -> Float64s:
     """The probabilities of a policy in every information set, (Q,).
 
     It sees each position without the events that led there. UserError if it fails, or answers the
@@ -60,7 +60,7 @@ def tabulate_views(tree: VariantTree, policy: ViewPolicy) -> Floats:
     return table
 
 
-def asked_about(tree: VariantTree, policy: ViewPolicy, one: Integers) -> Floats:
+def asked_about(tree: VariantTree, policy: ViewPolicy, one: Integers) -> Float64s:
     """The probabilities of the legal actions in one information set."""
     history = History(tree.variant, tree.games[one].copy())
     worlds = Worlds(tree.variant, history.games, tree.seat[one], lambda row: history)

@@ -22,7 +22,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.small import small_versions
 from hanamachi.training.exact.tree import (
-    Floats,
+    Float64s,
     Integers,
     Tree,
     groups,
@@ -53,8 +53,8 @@ class Level:
 
     words: NDArray[np.uint64]  # (B, W) the records; NumPy copies words ten times as fast
     sequences: Integers  # (B, S) the last one of each seat
-    chance: Floats  # (B,) the probability of each state by chance alone
-    earned: Floats  # (B, S) the sum of rewards
+    chance: Float64s  # (B,) the probability of each state by chance alone
+    earned: Float64s  # (B, S) the sum of rewards
 
     def __len__(self) -> int:
         return len(self.words)
@@ -271,7 +271,7 @@ def resolve_all(
     games: NDArray[Any],
     weights: Integers,
     after: NDArray[Any],
-    probability: Floats,
+    probability: Float64s,
 ) -> None:
     """Resolve each outcome of chance in a copy of its state; writes its probability."""
     child = 0

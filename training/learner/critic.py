@@ -21,7 +21,7 @@ from hanamachi.policies.networks.canonical import Forms
 from hanamachi.policies.networks.network import CanonicalForms, InputScaling, orthogonal
 from hanamachi.training.learner.vecenv import relabelled_others
 
-NOTHING = np.zeros(0, np.int64)
+NO_ADVICE = np.zeros(0, np.int64)
 
 
 class Critic(nn.Module):
@@ -34,7 +34,7 @@ class Critic(nn.Module):
         self,
         bound: NDArray[Any],
         hidden: Sequence[int],
-        advice: NDArray[np.int64] = NOTHING,
+        advice: NDArray[np.int64] = NO_ADVICE,
         forms: Forms | None = None,
     ) -> None:
         """`bound` (N + K,) is the largest size of each entry; entries in `advice` are left out.

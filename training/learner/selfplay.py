@@ -113,7 +113,7 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         groups = [{"params": of_policy}, {"params": of_values}]
         return torch.optim.Adam(groups, lr=self.first_learning_rate, eps=1e-5, fused=True)
 
-    def hold(self) -> None:
+    def freeze_policy(self) -> None:
         """Let the next gradient steps change only what values alone depend on.
 
         Adam follows the gradients of the other weights meanwhile. Its first steps are as large for
@@ -362,7 +362,7 @@ class SelfPlayPPO(MaskablePPO):
         """Improve the policy on the last rollout: several epochs of gradient steps."""
         self._update_learning_rate(self.policy.optimizer)
         if self.num_timesteps <= self.value_decisions:
-            self.policy.hold()
+            self.policy.freeze_policy()
         scheduled = self.scheduled(self.share_left)
         buffer, steps = self.rollout_buffer, 0
         totals: dict[str, Tensor] = {}

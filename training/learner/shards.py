@@ -2,7 +2,7 @@
 
 A batch is cut in the same way on any machine, and the results are put together in order. So the
 same seed gives the same bits on one core and on many. PyTorch itself uses one thread meanwhile: its
-own threads wait for each other in busy loops, which beside another busy process makes two of them
+own threads wait for each other in busy loops, so next to another busy process two of them are
 slower than one. More shards cost more than they bring: each computes the embeddings of all actions.
 """
 

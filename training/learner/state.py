@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hanamachi.policies.networks.tables import Floats
+from hanamachi.policies.networks.tables import Float32s
 
-Weights = Mapping[str, Floats]
+Weights = Mapping[str, Float32s]
 
 
 @dataclass

@@ -30,7 +30,7 @@ class Units(NamedTuple):
     centralised: NDArray[np.float32]  # (K,)
 
 
-class Filled(Generic[Kind]):
+class KernelFilled(Generic[Kind]):
     """An array that compiled code fills: others get views, so its shape and flags stay."""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -56,19 +56,19 @@ class TurnBasedVecEnv(VecEnv):
     """What a learner needs to know of a batch of games after each decision."""
 
     #: (B, N), of the seats to move
-    observations = Filled[np.float32]()
+    observations = KernelFilled[np.float32]()
     #: (B, A), of the seats to move
-    masks = Filled[np.int8]()
+    masks = KernelFilled[np.int8]()
     #: (B,), of the seats that have just moved, as of that decision
-    rewards = Filled[np.float32]()
+    rewards = KernelFilled[np.float32]()
     #: (B,): the game ended; the row shows a new one
-    terminated = Filled[np.bool_]()
+    terminated = KernelFilled[np.bool_]()
     #: (B,): +1 if the seat to move is on the side of the last, else -1
-    signs = Filled[np.float32]()
+    signs = KernelFilled[np.float32]()
     #: (B,): decisions since the last one shown, of opponents too
-    elapsed = Filled[np.float32]()
+    elapsed = KernelFilled[np.float32]()
     #: (B, N), where over: what the seat that moved saw at the end
-    last = Filled[np.float32]()
+    last = KernelFilled[np.float32]()
     centralised_space: spaces.Box  #: (K,) of a row of `centralised_observations`
     units: Units | None = None  #: of games whose observations fit into int8
     gamma: float = 1.0  #: discounts what other policies' decisions earn in the learner's games
@@ -93,7 +93,7 @@ class TurnBasedVecEnv(VecEnv):
 
     @abstractmethod
     def centralised_observations(self) -> NDArray[np.float32]:
-        """What the other seats see and others cannot, in turn from the next, (B, K).
+        """The private parts of the other seats' observations, from the next seat on, (B, K).
 
         For a critic in training; without anything that is added for the learner.
         """

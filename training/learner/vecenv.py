@@ -139,8 +139,7 @@ class SelfPlayVecEnv(TurnBasedVecEnv):
         seats = self.variant.seats
         for opponent in self.fixed_opponents:
             begun = np.intersect1d(rows, opponent.rows)
-            next_seat = self.rng.integers(seats, size=len(begun))  # the one after the learner's
-            self.learner_seat[begun] = (next_seat - 1) % seats
+            self.learner_seat[begun] = self.rng.integers(seats, size=len(begun))
             opponent.forget(np.flatnonzero(np.isin(opponent.rows, begun)))
 
     def _others_play(self) -> None:

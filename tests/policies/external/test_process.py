@@ -4,6 +4,7 @@ import gc
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -508,6 +509,33 @@ else:
     started = [int(pid) for pid in pids.read_text().split()]
     assert len(set(started)) == 2
     assert not any(map(is_running, started))
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="it does not list processes")
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_bot_ends_if_the_program_that_plays_is_killed(
+    waits: bool, bot: Write, tmp_path: Path
+) -> None:
+    forever = "while True: pass\n"
+    busy = f"import threading\nthreading.Thread(target=lambda: exec({forever!r})).start()\n"
+    bot(f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n{busy}{FIRST_LEGAL}")
+    program = f"""
+import os, signal
+import hanamachi
+from hanamachi.policies.external.bot import Limits
+from hanamachi.policies.external.process import ProcessPolicy
+words = ["python", {str(tmp_path / "bot.py")!r}]
+policy = ProcessPolicy(hanamachi.variant("hanamikoji"), words, Limits(10, waits={waits}))
+policy.start()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=False)
+    assert done.returncode == -signal.SIGKILL
+    pid = int((tmp_path / "pid").read_text())
+    patience = time.monotonic() + 10
+    while is_running(pid) and time.monotonic() < patience:
+        time.sleep(0.01)
+    assert not is_running(pid)
 
 
 def test_a_bot_ends_with_the_program_that_plays(bot: Write, tmp_path: Path) -> None:

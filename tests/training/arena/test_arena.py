@@ -1,5 +1,6 @@
 """Tournaments of real bots: fair, resumable, and no bot can spoil another's game."""
 
+import csv
 import json
 import os
 import re
@@ -26,11 +27,13 @@ from hanamachi.sessions.notation import load_game
 from hanamachi.training.arena import bots as arena_bots
 from hanamachi.training.arena import page
 from hanamachi.training.arena.bots import bots_in, digest
+from hanamachi.training.arena.sheet import as_csv
 from hanamachi.training.arena.tournament import Tournament, play_tournament
 from hanamachi.training.cli import main as cli
 from hanamachi.training.evaluation.deals import Pairing, Part
 from hanamachi.training.evaluation.matches import evaluate
 from hanamachi.training.evaluation.pairings import Watch
+from hanamachi.training.ownership import locked
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
 
@@ -76,7 +79,28 @@ def test_folders_may_be_texts(bots: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     variant = hanamachi.variant("hanamikoji", **ONE_ROUND)
     played = play_tournament(str(bots), variant, str(out), 2, limits=LIMITS, processes=1)
-    assert page.write(played, str(out)) == [out / "index.html", out / "evaluation.json"]
+    files = "index.html", "evaluation.json", "players.csv"
+    assert page.write(played, str(out)) == [out / name for name in files]
+
+
+def test_its_table_has_a_line_for_each_player(bots: Path, tmp_path: Path) -> None:
+    played = play(class_of(bots, crash=CRASHES), tmp_path / "out", games=4)
+    lines = list(csv.DictReader(as_csv(played).splitlines()))
+    assert [line["place"] for line in lines] == ["1", "2", "3"]
+    assert {line["player"] for line in lines} == {"first.py", "last.py", "crash.py"}
+    assert all(line["games"] == "8" for line in lines)
+    assert sum(float(line["won"]) for line in lines) == pytest.approx(1.5)
+    forfeited = {line["player"]: line["forfeited"] for line in lines}
+    assert forfeited == {"first.py": "0", "last.py": "0", "crash.py": "4"}
+
+
+def test_the_table_of_a_cooperative_game_has_the_mean_score_of_each_team(
+    bots: Path, tmp_path: Path
+) -> None:
+    played = play(bots, tmp_path / "out", "hanabi:2p")
+    means = [float(line["mean"]) for line in csv.DictReader(as_csv(played).splitlines())]
+    assert means == sorted(means, reverse=True)
+    assert len(means) == 2
 
 
 def test_a_tournament_has_the_results_of_an_evaluation(bots: Path, tmp_path: Path) -> None:
@@ -210,7 +234,7 @@ def test_kept_games_count_as_progress_only_if_a_round_pairs_them(tmp_path: Path)
 
 def test_the_page_of_swiss_rounds_links_to_games(many: Path, tmp_path: Path) -> None:
     played = play(many, tmp_path / "out", swiss=2)
-    site, data = page.write(played, tmp_path / "out")
+    site, data, _ = page.write(played, tmp_path / "out")
     links = re.findall(r'href="([^"]+)"', site.read_text(encoding="utf-8"))
     assert len(links) == 2 * 2 * 2
     for link in links:
@@ -266,7 +290,32 @@ def test_a_bot_that_came_or_went_is_named_without_a_digest(bots: Path, tmp_path:
         play(bots, tmp_path / "out")
 
 
-@pytest.mark.parametrize("name", ["index.html", "evaluation.json"])
+def test_bots_that_are_added_play_their_own_matches_alone(bots: Path, tmp_path: Path) -> None:
+    play(bots, tmp_path / "out")
+    class_of(bots, another="legal[len(legal) // 2]", zero="legal[0]")
+    kept = {file: file.stat().st_mtime_ns for file in (tmp_path / "out" / "games").rglob("*.npz")}
+    grown = play(bots, tmp_path / "out").evaluation
+    assert {file: file.stat().st_mtime_ns for file in kept} == kept
+    assert grown.policies == ["first.py", "last.py", "another.py", "zero.py"]
+    whole = play(bots, tmp_path / "whole").evaluation
+    (among,), (all_at_once,) = grown.results, whole.results
+    order = [whole.policies.index(name) for name in grown.policies]
+    np.testing.assert_allclose(among.rate, all_at_once.rate[np.ix_(order, order)])
+    assert repr(play(bots, tmp_path / "out").evaluation) == repr(grown)
+
+
+def test_two_processes_do_not_play_the_same_tournament(bots: Path, tmp_path: Path) -> None:
+    play(bots, tmp_path / "out")
+    with locked(tmp_path / "out" / "games", "playing"), pytest.raises(UserError, match="another"):
+        play(bots, tmp_path / "out")
+
+
+def test_games_are_not_kept_among_the_bots(bots: Path) -> None:
+    with pytest.raises(UserError, match="--out"):
+        play(bots, bots / ".." / bots.name)
+
+
+@pytest.mark.parametrize("name", ["index.html", "evaluation.json", "players.csv"])
 def test_only_the_results_of_the_same_tournament_are_replaced(
     name: str, bots: Path, tmp_path: Path
 ) -> None:
@@ -334,21 +383,58 @@ def test_games_of_a_bot_that_did_not_start_are_played_again(bots: Path, tmp_path
     assert not play(bots, tmp_path / "out").evaluation.forfeits
 
 
+def test_two_bots_that_do_not_start_play_no_match(bots: Path, tmp_path: Path) -> None:
+    class_of(bots, broken="legal[0", other="legal[[")  # no Python
+    played = play(bots, tmp_path / "out", games=4)
+    (only,) = played.rounds
+    assert [pairing.names for pairing, _ in only.not_played] == [("broken.py", "other.py")]
+    assert len(only.matches) == 5
+    (result,) = played.evaluation.results
+    names = played.evaluation.policies
+    for name in ("broken.py", "other.py"):
+        rates = np.delete(result.rate[names.index(name)], names.index(name))
+        assert np.nanmax(rates) == 0
+    shown = page.tournament_page(played)
+    assert "broken.py and other.py" in shown
+
+
+def test_swiss_rounds_go_on_without_bots_that_do_not_start(bots: Path, tmp_path: Path) -> None:
+    class_of(bots, a="legal[0", b="legal[0", c="legal[0")
+    played = play(bots, tmp_path / "out", swiss=2)
+    assert sum(len(each.not_played) for each in played.rounds)
+    page.tournament_page(played)
+
+
+def test_a_tournament_without_a_bot_that_starts_says_why(tmp_path: Path) -> None:
+    folder = class_of(tmp_path / "bots", one="legal[0", two="legal[0")
+    with pytest.raises(UserError, match=r"one\.py is not ready"):
+        play(folder, tmp_path / "out")
+
+
 # --- The page
+
+
+def test_the_page_has_a_line_for_each_way_in_which_a_bot_fails(bots: Path, tmp_path: Path) -> None:
+    class_of(bots, crash="1 / 0", more="legal[0]", most="legal[0]")
+    played = play(bots, tmp_path / "out")
+    shown = page.tournament_page(played).split("<h2>Forfeited games</h2>")[1]
+    failures = shown.split("<h2>")[0]
+    assert failures.count("crash.py") == 1
+    assert "and 1 more" in failures
 
 
 def test_every_link_of_the_page_leads_to_a_game(bots: Path, tmp_path: Path) -> None:
     class_of(bots, **{"<b>": CRASHES})
     out = tmp_path / "out"
     played = play(bots, out)
-    site, _ = page.write(played, out)
+    site, *_ = page.write(played, out)
     text = site.read_text(encoding="utf-8")
     links = re.findall(r'href="([^"]+)"', text)
     assert len(links) == 3 * 2
     for link in links:
         assert load_game(out / link).variant.id == "hanamikoji"
     assert "<b>" not in text
-    assert "games a and b" in text
+    assert "in game b" in text
 
 
 def test_the_page_of_the_folder_above_is_called_by_its_name(
@@ -428,7 +514,7 @@ def test_names_that_are_not_in_utf_8_stop_no_tournament(bots: Path, tmp_path: Pa
     (bots / f"{NOT_UTF_8}.txt").touch()
     played = play(bots, tmp_path / "out")
     assert f"{NOT_UTF_8}.py" in played.evaluation.policies
-    site, _ = page.write(played, tmp_path / "out")
+    site, *_ = page.write(played, tmp_path / "out")
     shown = site.read_text(encoding="utf-8")
     assert all(f"notes_\\udce9.{kind}" in shown for kind in ("py", "txt"))
 

@@ -25,6 +25,7 @@ from hanamachi.storage import reading
 from hanamachi.training import evaluate
 from hanamachi.training.evaluation import progress, saved_parts
 from hanamachi.training.evaluation.progress import ShowGames
+from hanamachi.training.ownership import locked
 
 POLICIES = ["random", "greedy", "expert"]
 GAMES = 8
@@ -294,6 +295,13 @@ def test_a_result_that_something_else_wrote_is_not_replaced(kind, own_folder, ha
     assert (code, said.count("\n")) == (2, 1)
     assert f"evaluation.{kind}" in said
     assert [path.read_text() for path in theirs.parent.iterdir()] == ["theirs"]
+
+
+def test_two_processes_do_not_play_the_same_evaluation(tmp_path):
+    evaluated(tmp_path)
+    with locked(tmp_path / "games", "playing"), pytest.raises(UserError, match="another process"):
+        evaluated(tmp_path)
+    evaluated(tmp_path)
 
 
 def test_of_two_evaluations_that_claim_a_folder_at_once_one_is_refused(tmp_path, monkeypatch):

@@ -78,8 +78,8 @@ def arena(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of index.html and of the games played; runs/NAME for a FOLDER called NAME "
-            "by default. The same command resumes from there."
+            help="Folder of index.html, players.csv and the games played; runs/NAME for a FOLDER "
+            "called NAME by default. The same command resumes from there."
         ),
     ] = None,
     options: GameOptions = None,

@@ -1,0 +1,62 @@
+"""The table of a tournament for spreadsheets: a line for each player, best first."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from io import StringIO
+from typing import Any
+
+import numpy as np
+
+from hanamachi.training.arena.tournament import Played, Tournament
+from hanamachi.training.evaluation.ranking import alone, best_first
+from hanamachi.training.evaluation.results import CrossPlay, Evaluation, rounded
+
+HEADS = "place", "player", "elo", "elo_low", "elo_high", "won", "games", "forfeited"
+TEAM_HEADS = "place", "player", "mean", "low", "high", "perfect", "lost", "games", "forfeited"
+
+
+def as_csv(tournament: Tournament) -> str:
+    """Its players: `won` is a share of their games; in a cooperative game each plays with itself.
+
+    `forfeited` are games of all matches.
+    """
+    evaluation = tournament.evaluation
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(TEAM_HEADS if evaluation.cooperative else HEADS)
+    lines = team_lines(evaluation) if evaluation.cooperative else lines_of(tournament)
+    for place, (name, *figures) in enumerate(lines, 1):
+        writer.writerow([place, name, *figures, forfeited_by(name, evaluation)])
+    return text.getvalue()
+
+
+def lines_of(tournament: Tournament) -> Iterator[Sequence[Any]]:
+    evaluation = tournament.evaluation
+    result: CrossPlay = evaluation.results[0]
+    matches = [match for each in tournament.rounds for match in each.matches]
+    for player in best_first(result).tolist():
+        name = evaluation.policies[player]
+        elo = [round(float(of[player]), 1) for of in (result.elo, result.elo_low, result.elo_high)]
+        yield name, *elo, *won_by(name, matches)
+
+
+def won_by(name: str, matches: Sequence[Played]) -> tuple[float | str, int]:
+    """The share of its games that a player won, "" without any, and how many it played."""
+    own = [
+        part.scores if pairing.names[0] == name else 1 - part.scores
+        for pairing, part in matches
+        if name in pairing.names
+    ]
+    if not own:
+        return "", 0
+    scores = np.concatenate(own)
+    return rounded(scores.mean()), len(scores) * matches[0][0].games_a_deal
+
+
+def team_lines(evaluation: Evaluation) -> Iterator[Sequence[Any]]:
+    for team in sorted(alone(evaluation.results), key=lambda team: -team.mean):
+        yield team.policy, team.mean, team.low, team.high, team.perfect, team.lost, team.games
+
+
+def forfeited_by(name: str, evaluation: Evaluation) -> int:
+    return sum(each.games for each in evaluation.forfeits if each.policy == name)
