@@ -106,11 +106,13 @@ def summary(pairing: Pairing, part: Part) -> str:
 
 
 def games_of(pairing: Pairing, part: Part) -> Iterator[tuple[str, str]]:
-    """The number of each game, and where its file is as seen from the page."""
+    """The number of each game that was played, and where its file is as seen from the page."""
     assert pairing.replays
     for deal in part.deals.tolist():
         for again in range(pairing.games_a_deal):
             name = replay_name(deal, bool(again))
+            if not (pairing.replays / name).exists():  # of a bot that did not start
+                continue
             yield name.removesuffix(".json"), f"{REPLAYS}/{pairing.replays.name}/{name}"
 
 

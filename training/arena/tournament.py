@@ -52,8 +52,6 @@ from hanamachi.training.workers import in_worker, worker_pool
 
 LIMITS = Limits(DECISION_SECONDS, MEGABYTES, waits=True, cpu=PROCESSOR_SECONDS)
 
-NO_DEALS = np.zeros(0, np.uint64), np.zeros(0), np.zeros(0, np.bool_)  # of a Part
-
 Played = tuple[Pairing, Part]  # a match and what came out of it
 Job = tuple[int, Pairing, Plan]  # a match with its number, and how it is played
 
@@ -297,29 +295,33 @@ def play_match(job: Job) -> tuple[int, Part]:
     assert plan.saved
     try:
         kept = plan.saved.read(number)
-        if not kept and (failures := never_started(match)):
-            return number, Part(*NO_DEALS, failures)
+        if not kept and (absent := absences(match)):
+            return number, walkover(match, plan.games, absent)
         return number, play_pairing(match, number, kept, plan)
     finally:
         for player in match.players:
             put_away(player)
 
 
-def never_started(match: Pairing) -> list[Failure]:
-    """Why neither of two bots starts, so that neither can win; nothing if one of them does.
-
-    In a cooperative game the two lose together.
-    """
-    failures = []
+def absences(match: Pairing) -> list[Failure]:
+    """Why bots of a match do not start; in a cooperative game that is found as the team plays."""
+    found = []
     for side, player in enumerate(() if match.variant.game.cooperative else match.players):
-        if not isinstance(player, ProcessPolicy):
-            return []
         try:
-            player.start()
-            return []
+            if isinstance(player, ProcessPolicy):
+                player.start()
         except NotReady as error:
-            failures.append(Failure(side, 0, 1, str(error), started=False))
-    return failures
+            found.append(Failure(side, 0, 1, str(error), started=False))
+    return found
+
+
+def walkover(match: Pairing, games: int, absent: Sequence[Failure]) -> Part:
+    """A match that is not played: the bot that starts wins all games, if one does."""
+    failure, *others = absent
+    deals = np.arange(0 if others else games // match.games_a_deal, dtype=np.uint64)
+    scores = np.full(len(deals), float(failure.side))  # those of the first
+    forfeited = [failure._replace(deal=deal) for deal in deals.repeat(match.games_a_deal).tolist()]
+    return Part(deals, scores, np.zeros(len(deals), np.bool_), forfeited or [*absent])
 
 
 def put_away(player: Policy) -> None:

@@ -383,17 +383,23 @@ def test_games_of_a_bot_that_did_not_start_are_played_again(bots: Path, tmp_path
     assert not play(bots, tmp_path / "out").evaluation.forfeits
 
 
-def test_two_bots_that_do_not_start_play_no_match(bots: Path, tmp_path: Path) -> None:
-    class_of(bots, broken="legal[0", other="legal[[")  # no Python
+def test_a_bot_that_does_not_start_loses_every_game_and_two_play_no_match(
+    bots: Path, tmp_path: Path
+) -> None:
+    class_of(bots, broken="legal[0", other="legal[[", crash="1 / 0")  # two of them no Python
     played = play(bots, tmp_path / "out", games=4)
     (only,) = played.rounds
     assert [pairing.names for pairing, _ in only.not_played] == [("broken.py", "other.py")]
-    assert len(only.matches) == 5
+    assert len(only.matches) == 9
     (result,) = played.evaluation.results
     names = played.evaluation.policies
     for name in ("broken.py", "other.py"):
         rates = np.delete(result.rate[names.index(name)], names.index(name))
         assert np.nanmax(rates) == 0
+    lines = csv.DictReader(as_csv(played).splitlines())
+    forfeited = {line["player"]: int(line["forfeited"]) for line in lines}
+    assert forfeited["broken.py"] == forfeited["other.py"] == 3 * 4
+    assert forfeited["crash.py"] == 2 * 4
     shown = page.tournament_page(played)
     assert "broken.py and other.py" in shown
 
