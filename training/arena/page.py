@@ -91,7 +91,8 @@ def matches_part(rounds: Sequence[Round]) -> Iterator[str]:
 def match_part(match: Played) -> str:
     """A line for a match, which opens to links to its games."""
     pairing, part = match
-    links = " ".join(f'<a href="{path}">{label}</a>' for label, path in games_of(pairing, part))
+    games = [f'<a href="{path}">{label}</a>' for label, path in games_of(pairing, part)]
+    links = " ".join(games) or "No games, as one of them does not start."
     return f"<details><summary>{escape(summary(pairing, part))}</summary><p>{links}</p></details>"
 
 
