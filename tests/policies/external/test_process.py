@@ -516,8 +516,12 @@ else:
 def test_a_bot_ends_if_the_program_that_plays_is_killed(
     waits: bool, bot: Write, tmp_path: Path
 ) -> None:
-    forever = "while True: pass\n"
-    busy = f"import threading\nthreading.Thread(target=lambda: exec({forever!r})).start()\n"
+    busy = """
+import threading
+def compute(until=time.monotonic() + 60):
+    while time.monotonic() < until: pass
+threading.Thread(target=compute).start()
+"""
     bot(f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n{busy}{FIRST_LEGAL}")
     program = f"""
 import os, signal
