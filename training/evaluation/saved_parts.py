@@ -6,7 +6,7 @@ the same evaluation in parts of the same size write the same files.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from io import BytesIO
@@ -84,18 +84,26 @@ def checked_part(part: Part) -> Part:
 # --- Whether a folder is for the same work
 
 
-def claim(file: Path, about: Mapping[str, Any], kind: str, results: Sequence[Path] = ()) -> None:
+def claim(
+    file: Path,
+    about: Mapping[str, Any],
+    kind: str,
+    results: Sequence[Path] = (),
+    derived: Collection[str] = (),
+) -> None:
     """Write what a folder holds, such as "an evaluation", or see that it holds the same already.
 
     `about` is all that the results depend on, as JSON can spell it. UserError if it differs, or if
-    one of the `results`, the files to be written, is there before their folder is claimed.
+    one of the `results`, the files to be written, is there before their folder is claimed. The
+    `derived` entries follow from the others: the error names them only if nothing else differs.
     """
     text = json.dumps({"hanamachi": version("hanamachi"), **about}, indent=2)
     keep_what_is_there(file, results)
     if not file.exists():
         with suppress(FileExistsError), creating(file) as writing:  # another may be faster
             writing.write(text.encode())
-    if found := changes(parsed(file), json.loads(text)):
+    old, new = parsed(file), json.loads(text)
+    if found := changes(*(without(each, derived) for each in (old, new))) or changes(old, new):
         holder = results[0].parent if results else file.parent
         own = file if file.parent == holder and results else file.parent  # the rest may be a user's
         names = ", ".join(each.name for each in (own, *results) if each.exists())
@@ -113,8 +121,11 @@ def changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     told += [f"{name} has changed" for name in now if before.get(name, now[name]) != now[name]]
     # whoever came or went is in these lists, too
     hidden = {"files", *(WHO if before.keys() != now.keys() else ())}
-    was, wanted = ({n: v for n, v in each.items() if n not in hidden} for each in (old, new))
-    return told + differences(was, wanted)
+    return told + differences(without(old, hidden), without(new, hidden))
+
+
+def without(about: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in about.items() if name not in names}
 
 
 def digests_of_all(about: dict[str, Any]) -> dict[str, str]:
