@@ -1,5 +1,6 @@
 """The mistakes a user can make. Each ends in one sentence that says what to do."""
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -10,6 +11,7 @@ from typing import Any
 from hanamachi.limits import MESSAGE
 
 SHOWN = 60  # characters of a value in a message
+ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+>")  # in memory, which tells a user nothing
 
 
 class UserError(ValueError):
@@ -74,6 +76,10 @@ class Brief(Repr):
             return f"a number of {x.bit_length()} bits"
         return super().repr_int(x, level)
 
+    def repr_instance(self, x: Any, level: int) -> str:
+        text = super().repr_instance(x, level)
+        return f"an object of type {type(x).__name__}" if ADDRESS.search(text) else text
+
 
 def shown(value: Any) -> str:
     """What a user gave, on one short line."""
@@ -91,7 +97,7 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> UserError:
     known = sorted(known)
     near = nearest(name, known, 0.5)
     hint = f"did you mean {near}?" if near else f"choose from {', '.join(known)}"
-    return UserError(f"there is no {kind} {shown(name)} ({hint})")
+    return UserError(f"there is no {kind} {shown(name)}{f' ({hint})' if known else ''}")
 
 
 def nearest(name: object, known: Iterable[str], cutoff: float = 0.6) -> str | None:

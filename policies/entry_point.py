@@ -1,22 +1,36 @@
 """Import the object that an entry point "module:name" names."""
 
 from importlib import import_module
+from inspect import isclass, isfunction
+from types import ModuleType
 from typing import Any
 
-from hanamachi.errors import UserError
+from hanamachi.errors import UserError, unknown
 
 
 def load_entry_point(spec: str) -> Any:
     """The object `name` of a module; UserError if it cannot be imported, whatever the reason."""
     module, _, name = spec.partition(":")
     try:
-        return getattr(import_module(module), name)
+        return object_in(import_module(module), name)
     except UserError:
         raise
     except ModuleNotFoundError as error:
         raise UserError(f"{spec} cannot be imported: {missing(error, module)}") from error
     except (Exception, SystemExit) as error:
         raise UserError(f"{spec} cannot be imported: {type_and_message(error)}") from error
+
+
+def object_in(module: ModuleType, name: str) -> Any:
+    """The object of this name; UserError, with the nearest of the module's own, if it has none."""
+    if hasattr(module, name):
+        return getattr(module, name)
+    own = [
+        known
+        for known, found in vars(module).items()
+        if (isfunction(found) or isclass(found)) and found.__module__ == module.__name__
+    ]
+    raise unknown(f"function of {module.__name__} called", name, own)
 
 
 def missing(error: ModuleNotFoundError, wanted: str) -> str:

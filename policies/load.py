@@ -1,5 +1,6 @@
 """Load any policy by its name, path or entry point, with `load_policy`."""
 
+import os
 from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
@@ -26,11 +27,12 @@ from hanamachi.policies.names import (
     Kind,
     checked_name,
     kind_of,
-    refuse_file,
     refuse_file_of_a_module,
+    refuse_missing_program,
+    refuse_other_than_checkpoint,
     search_parts,
 )
-from hanamachi.policies.policy import FunctionPolicy, Policy, as_policy
+from hanamachi.policies.policy import POLICY, FunctionPolicy, Policy, as_policy
 from hanamachi.policies.rules.registry import NAMES, rule_policy
 from hanamachi.storage.plain_yaml import parse_settings
 
@@ -64,19 +66,25 @@ def load_policy(spec: str, /, game: str | Variant | None = None, **options: Any)
     if isinstance(game, Variant):
         options = {**game.options, **options}
         game = game.id
-    game, options = spelled_out(game, options)
+    id, options = spelled_out(game, options)
     kind = kind_of(spec)
     if kind in (Kind.FACTORY, Kind.ONNX, Kind.CHECKPOINT):
         refuse_file_of_a_module(spec)
     if kind is None:
+        refuse_missing_program(spec)
         raise names_nothing(spec)
-    return LOADERS[kind](spec, game, options)
+    return LOADERS[kind](spec, id, options)
 
 
 def names_nothing(spec: str) -> UserError:
     """The error for a name that means no policy, with those that it may stand for."""
     if spec.partition(":")[0] in GAMES:
         return unknown("game or agent", spec, dict.fromkeys([*VARIANTS, *agents()]))
+    if spec.isidentifier() and os.path.isfile(f"{spec}.py"):
+        return UserError(
+            f"{spec} names no policy: for a function of {spec}.py write {spec}:FUNCTION, for a bot "
+            f"process:{spec}.py"
+        )
     others = ["a checkpoint folder", "FILE.onnx", "search:KIND:POLICY:SETTINGS", "process:COMMAND"]
     others += ["module:factory", "model:NAME?url=URL"]
     return unknown("policy", spec, [*NAMES, *agents(), *others])
@@ -116,7 +124,8 @@ def load_agent(name: str, game: str | None, options: Options) -> Policy:
 
 def load_folder(folder: str, game: str | None, options: Options) -> Policy:
     """The policy of a checkpoint's folder."""
-    refuse_file(folder)
+    refuse_missing_program(folder)
+    refuse_other_than_checkpoint(folder)
     from hanamachi.policies.networks.checkpoint import load_checkpoint
 
     return load_checkpoint(folder, game, **options)
@@ -181,7 +190,7 @@ def load_own(spec: str, game: str | None, options: Options) -> Policy:
         raise
     except (Exception, SystemExit) as error:
         raise UserError(f"{spec} made no policy: {type_and_message(error)}") from error
-    policy = as_policy(made, chosen)
+    policy = returned_policy(spec, made, chosen)
     if not policy.variant.understands(chosen):
         raise UserError(
             f"{spec} made a policy for {policy.variant.id} that cannot play the game asked for, "
@@ -190,6 +199,16 @@ def load_own(spec: str, game: str | None, options: Options) -> Policy:
     if isinstance(policy, FunctionPolicy):  # whose own name says little: many are called act
         policy.name = spec
     return policy
+
+
+def returned_policy(spec: str, made: Any, variant: Variant) -> Policy:
+    """What a factory returned, as a policy; UserError, which names the factory, if it is none."""
+    if not (isinstance(made, Policy) or callable(made)):
+        raise UserError(f"{spec} returned {shown(made)}: return {POLICY}")
+    try:
+        return as_policy(made, variant)
+    except UserError as error:
+        raise UserError(f"{spec} returned no policy: {error}") from None
 
 
 def check_arguments(spec: str, factory: Any, variant: Variant, settings: Options) -> None:

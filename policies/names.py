@@ -18,6 +18,10 @@ from hanamachi.storage.reading import may_name_a_file
 
 SEARCH, PROCESS, MODEL, DATASET = "search:", "process:", "model:", "dataset:"
 ONNX = ".onnx"
+DATASET_FILE = "dataset.json"  # which describes the dataset in whose folder it lies
+PROGRAMS = (  # ends of the names of files that are bots, or hold a policy's code
+    ".py", ".js", ".mjs", ".ts", ".sh", ".exe", ".bat", ".jar", ".rb", ".pl", ".lua", ".cpp", ".rs",
+)  # fmt: skip
 FACTORY_WITH_SETTINGS = re.compile(r"([\w.]+:\w+):(\w+=.*)", re.DOTALL)
 FILE_AND_FACTORY = re.compile(r"(.*[/\\])?(\w+)(\.py)?:([^\W\d]\w*)(:\w+=.*)?", re.DOTALL)
 
@@ -81,6 +85,11 @@ def is_bare_folder(name: str) -> bool:
     return kind_of(name) == Kind.CHECKPOINT and not is_path(name)
 
 
+def is_dataset_folder(name: str) -> bool:
+    """Whether a name is the folder of a dataset, which lacks its prefix."""
+    return os.path.isfile(os.path.join(name, DATASET_FILE))
+
+
 def knows_its_game(name: str) -> bool:
     """Whether a policy plays the variant that it was made for, so that no game need be named."""
     if name.startswith(SEARCH):
@@ -123,11 +132,28 @@ def refuse_file_of_a_module(name: str) -> None:
         )
 
 
-def refuse_file(name: str) -> None:
-    """UserError, which says how to name it, if a file stands in the place of a checkpoint."""
+def refuse_missing_program(name: str) -> None:
+    """UserError if only a file of code can be meant, and there is none."""
+    if name.lower().endswith(PROGRAMS) and not os.path.exists(name):
+        raise UserError(
+            f"there is no file {name}; a bot is named process:FILE, and a function of your own "
+            "MODULE:NAME"
+        )
+
+
+def refuse_other_than_checkpoint(name: str) -> None:
+    """UserError, which says how to name it, if something else stands in a checkpoint's place."""
     if os.path.isfile(name):
-        module = Path(name).stem if name.endswith(".py") else "MODULE"
         raise UserError(
             f"{name} is a file, not the folder of a checkpoint: for a function write "
-            f'{module}:NAME, for a bot "process:{name}"'
+            f'{module_of(name)}:NAME, for a bot "process:{name}"'
         )
+    if is_dataset_folder(name):
+        raise UserError(
+            f"{name} is the folder of a dataset, which plays nothing: training clones it with "
+            f"init_from: {DATASET}{name}"
+        )
+
+
+def module_of(file: str) -> str:
+    return Path(file).stem if file.endswith(".py") else "MODULE"

@@ -28,6 +28,7 @@ Values = NDArray[np.float32]  #: (B,) the expected result for the seat to move
 Memory = NDArray[Any]  #: (B, M) carried from one decision of a seat to its next in the same game
 
 NO_ACTION = -1  # in place of a sampled action
+POLICY = "a Policy or a function (observation, mask) -> action"  # in messages
 TIE = 1e-6  # scores closer than this count as equal: they differ only by rounding
 
 
@@ -246,7 +247,7 @@ def as_policy(candidate: Any, variant: Variant) -> Policy:
         return candidate
     if callable(candidate):
         return FunctionPolicy(candidate, variant)
-    raise UserError(f"{candidate!r} is not a Policy, nor a function (observation, mask) -> action")
+    raise UserError(f"{shown(candidate)} is no policy: give {POLICY}")
 
 
 class RulePolicy(Policy):

@@ -51,6 +51,20 @@ def test_a_short_value_is_shown_as_python_spells_it(value):
     assert shown(value) == repr(value)
 
 
+class Plain:
+    pass
+
+
+@pytest.mark.parametrize("value", [Plain(), Plain().__init__, [Plain()]])
+def test_what_python_spells_by_an_address_is_shown_by_its_type(value):
+    assert "0x" not in shown(value)
+    assert "type" in shown(value)
+
+
+def test_where_nothing_is_known_nothing_is_offered():
+    assert "choose" not in str(unknown("game", "go", []))
+
+
 @pytest.mark.parametrize("name", ODD, ids=range(len(ODD)))
 def test_any_unknown_name_gets_a_sentence(name):
     assert len(str(unknown("game", name, ["hanabi"]))) <= MESSAGE

@@ -44,7 +44,7 @@ from hanamachi.limits import (
     WIDTH,
 )
 from hanamachi.policies.features.base import Features
-from hanamachi.policies.names import DATASET, is_bare_folder, is_checkpoint
+from hanamachi.policies.names import DATASET, is_bare_folder, is_checkpoint, is_dataset_folder
 from hanamachi.policies.networks.canonical import check_symmetries
 from hanamachi.policies.networks.head import head_of
 from hanamachi.policies.networks.tables import check_size, weight_shapes
@@ -287,6 +287,8 @@ class Config(Model):
     def _names_a_start(cls, start: str | None) -> str | None:
         if start == DATASET:
             raise ValueError(f"must name the dataset: write {DATASET}FOLDER")
+        if start and is_dataset_folder(start):
+            raise ValueError(f"must begin with {DATASET} for a dataset: write {DATASET}{start}")
         if start and is_bare_folder(start):  # in another folder it would not name a checkpoint
             raise ValueError(f"must have a / in it to name a checkpoint's folder: write ./{start}")
         return start

@@ -17,7 +17,7 @@ follows "#" are passed over.
 import json
 import os
 import re
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
@@ -28,9 +28,10 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.contract import CHANCE, OVER
 from hanamachi.engine.game import Variant
-from hanamachi.errors import UserError, shown
-from hanamachi.games.registry import changed_options
+from hanamachi.errors import UserError, nearest, shown
+from hanamachi.games.registry import GAMES, VARIANTS, changed_options
 from hanamachi.games.registry import variant as make_variant
+from hanamachi.games.small import SMALL
 from hanamachi.limits import RECORD_BYTES
 from hanamachi.rendering.parts import render_part
 from hanamachi.sessions.events import Event
@@ -125,6 +126,8 @@ def read_game(text: bytes | str, most: int | None = None) -> Record:
         text = utf8(text)
     if not isinstance(text, bytes):
         raise UserError(f"a game to read must be text or its bytes, not {shown(text)}")
+    if text.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        raise UserError("it is text in UTF-16: save it as UTF-8")
     text = text.removeprefix(BOM_UTF8)  # with which some editors begin a file
     if not text.lstrip().startswith(b"{"):
         return read_notation(text.decode(errors="replace"), most)
@@ -170,7 +173,7 @@ def lines_of(text: str) -> Iterator[tuple[int, str]]:
 def variant_in(line: str) -> Variant:
     id, *settings = line.split()
     options: dict[str, Any] = {}
-    known = make_variant(id).options
+    known = named_variant(id).options
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
@@ -179,6 +182,16 @@ def variant_in(line: str) -> Variant:
             raise UserError(f"{shown(name)} is given twice, or is no option of {shown(id)}")
         options[name] = parse_yaml(value, f"the value of {name}")
     return make_variant(id, **options)
+
+
+def named_variant(id: str) -> Variant:
+    """The variant that the first line names; a name like none of any game begins another text."""
+    if not nearest(id, [*GAMES, *VARIANTS, *SMALL], 0.5):
+        raise UserError(
+            "it is neither the JSON of a game nor notation, whose first line names a variant, such "
+            "as hanamikoji"
+        )
+    return make_variant(id)
 
 
 def played(variant: Variant, generator: int, lines: Iterable[tuple[int, str]]) -> Record:

@@ -18,6 +18,8 @@ def read_bounded(path: str | os.PathLike[str], largest: int) -> bytes:
             if not S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise UserError(f"{path} cannot be read: it is no regular file")
             content = file.read(largest + 1)
+    except IsADirectoryError:
+        raise UserError(f"{path} is a folder: name a file in it") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
     if len(content) > largest:

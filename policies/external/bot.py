@@ -20,6 +20,8 @@ from typing import IO, Any, NoReturn
 
 from hanamachi.errors import UserError, printable, shown
 from hanamachi.limits import BOT_LAST_WORDS, BOT_LINE, BOT_MEGABYTES, BOT_SECONDS
+from hanamachi.policies.external.last_words import last_words
+from hanamachi.policies.external.start_errors import start_error
 from hanamachi.policies.external.watcher import dismiss, watcher_of
 from hanamachi.sessions.arguments import is_number
 
@@ -78,7 +80,8 @@ class Bot:
         if os.name != "posix":
             raise UserError("bots run on Linux and macOS alone; on Windows, start them in WSL")
         self.limits = limits
-        self._process = started(limited(command_of(program), limits))
+        self._command = command_of(program)
+        self._process = started(limited(self._command, limits))
         watcher = watched(self._process)
         self._stdin, self._stdout, self._stderr = pipes_of(self._process)
         self._selector = selectors.DefaultSelector()
@@ -110,11 +113,7 @@ class Bot:
         while b"\n" not in self._said:
             left = deadline - time.monotonic()
             if left <= 0:
-                self._fail(
-                    f"gave no answer in {seconds:g} seconds"
-                    if seconds <= clock
-                    else f"used up its {self.limits.clock:g} seconds for the game"
-                )
+                self._fail_as_late(seconds, clock)
             for key, _ in self._selector.select(left):
                 self._exchange(key.fileobj)
         if self._unsent:
@@ -133,7 +132,7 @@ class Bot:
         elif pipe is self._stderr:
             self._hear_complaints()
         elif not (said := os.read(pipe.fileno(), CHUNK)):
-            self._fail(f"ended{self._how_it_ended()}")
+            self._fail_as_it_ended()
         else:
             self._said += said
             if len(self._said) > BOT_LINE and b"\n" not in self._said[:BOT_LINE]:
@@ -165,32 +164,46 @@ class Bot:
             self._selector.unregister(self._stderr)
         self._complaints = (self._complaints + heard)[-BOT_LAST_WORDS:]
 
-    def _how_it_ended(self) -> str:
-        with suppress(subprocess.TimeoutExpired):
+    def _fail_as_late(self, seconds: float, clock: float) -> NoReturn:
+        if self.limits.clock and clock < seconds:
+            self._fail(f"used up its {seconds_in_words(self.limits.clock)} for the game")
+        self._fail(f"gave no answer in {seconds_in_words(seconds)}")
+
+    def _fail_as_it_ended(self) -> NoReturn:
+        try:
             code = self._process.wait(FAREWELL)
-            if code == -signal.SIGXCPU:
-                return f": it used up its {self.limits.cpu} seconds of processor time"
-            if code == -signal.SIGKILL:
-                return f" by signal {-code}, as with too much memory or processor time"
-            return f" by signal {-code}" if code < 0 else f" with exit code {code}"
-        return ", as it closed its output"
+        except subprocess.TimeoutExpired:
+            self._fail("ended, as it closed its output")
+        if code > 0 and (why := start_error(self._command)):  # of a program that another starts
+            self.end()
+            raise UserError(f"cannot be started: {why}")
+        self._fail(f"ended{end_in_words(code, self.limits)}")
 
     def _fail(self, what: str) -> NoReturn:
         self._read_last_words()
-        said, complaints = bytes(self._said), self._complaints.decode(errors="replace").strip()
+        said, last = bytes(self._said), last_words(self._complaints)
         send_signal(self._process, signal.SIGKILL)
         self.end()
         words = f"{what}{said_by(said)}" if said else what
-        if complaints:
-            words += (
-                f"; its last words on stderr: {printable(complaints.splitlines()[-1][-SHOWN:])}"
-            )
-        raise UserError(words)
+        raise UserError(f"{words}; its last words on stderr: {last}" if last else words)
 
     def _read_last_words(self) -> None:
         for _ in range(CHUNKS):
             if self._stderr in [key.fileobj for key, _ in self._selector.select(0)]:
                 self._hear_complaints()
+
+
+def end_in_words(code: int, limits: Limits) -> str:
+    """How a process ended, by its exit code, after "ended"."""
+    if code == -signal.SIGXCPU and limits.cpu:
+        return f": it used up its {seconds_in_words(limits.cpu)} of processor time"
+    if code == -signal.SIGKILL:
+        return f" by signal {-code}, as with too much memory or processor time"
+    return f" by signal {-code}" if code < 0 else f" with exit code {code}"
+
+
+def seconds_in_words(seconds: float) -> str:
+    return f"{seconds:g} second{'s' * (seconds != 1)}"
 
 
 def said_by(answer: bytes) -> str:
@@ -233,11 +246,8 @@ def started(command: list[str]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(command, bufsize=0, start_new_session=True, **pipes)
     except OSError as error:
-        name = command[0]
-        words = f"cannot be started: {error.strerror}: {name}"
-        if os.sep not in name and Path(name).is_file():
-            words += f"; for a program in this folder write process:./{name}"
-        raise UserError(words) from None
+        why = start_error(command) or f"{error.strerror}: {command[0]}"
+        raise UserError(f"cannot be started: {why}") from None
 
 
 def pipes_of(process: subprocess.Popen[bytes]) -> list[IO[bytes]]:

@@ -28,6 +28,10 @@ def no_policy(variant):
     return 7
 
 
+def the_class_of_one(variant):
+    return RandomPolicy
+
+
 def for_another_game(variant):
     return RandomPolicy(make_variant("hanabi:2p"))
 
@@ -102,7 +106,8 @@ def test_a_rule_policy_without_its_game_is_refused(name):
         (f"{__name__}:factory:choose", {"game": "hanamikoji"}, "choose"),
         (f"{__name__}:remembers:a=1,a=2", {"game": "hanamikoji"}, "name=value"),
         (f"{__name__}:remembers:a=[1", {"game": "hanamikoji"}, "a"),
-        (f"{__name__}:no_policy", {"game": "hanamikoji"}, "7"),
+        (f"{__name__}:no_policy", {"game": "hanamikoji"}, "no_policy.*7.*Policy"),
+        (f"{__name__}:the_class_of_one", {"game": "hanamikoji"}, "the_class_of_one.*class"),
         (f"{__name__}:for_another_game", {"game": "hanamikoji"}, "hanabi:2p.*hanamikoji"),
         (f"{__name__}:without_options", {"game": "hanamikoji", "max_rounds": 2}, "options"),
         ("no/such/folder", {}, "no/such/folder"),
@@ -124,6 +129,14 @@ def test_what_cannot_be_loaded_is_refused_in_one_sentence(spec, options, named):
 def test_a_factory_that_is_named_by_its_file_is_met_with_its_right_name(spec):
     with pytest.raises(UserError, match=r"module:factory.* mine:make$"):
         load_policy(spec, game="hanamikoji")
+
+
+def test_a_module_in_the_current_folder_needs_the_name_of_a_function(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "student.py").touch()
+    with pytest.raises(UserError, match="student:FUNCTION") as caught:
+        load_policy("student", game="hanamikoji")
+    assert_one_sentence(caught.value)
 
 
 def test_a_folder_whose_name_looks_like_a_factory_is_still_a_checkpoint(tmp_path):

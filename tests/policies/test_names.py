@@ -72,6 +72,20 @@ def test_a_setting_of_a_search_without_a_name_is_refused(last):
     assert_one_sentence(caught.value)
 
 
+@pytest.mark.parametrize("name", ["anna.py", "bots/anna.js", "Anna.EXE", "search:mcts:anna.sh"])
+def test_a_file_of_code_that_is_not_there_is_missed_and_no_other_policy_offered(name):
+    with pytest.raises(UserError, match=r"no file.*process:FILE") as caught:
+        load_policy(name, game="hanamikoji")
+    assert "mean" not in assert_one_sentence(caught.value)
+
+
+def test_the_folder_of_a_dataset_is_told_from_a_checkpoint(tmp_path):
+    (tmp_path / "dataset.json").touch()
+    with pytest.raises(UserError, match="init_from: dataset:") as caught:
+        load_policy(str(tmp_path))
+    assert_one_sentence(caught.value)
+
+
 def test_a_dataset_is_refused_as_a_policy():
     with pytest.raises(UserError, match="init_from") as caught:
         load_policy("dataset:runs/games", game="hanamikoji")

@@ -389,6 +389,11 @@ def test_a_policy_without_its_variant_is_told_to_call_the_constructor():
         as_policy(NoVariant(make_variant("hanamikoji")), make_variant("hanamikoji"))
 
 
+def test_an_object_that_is_no_policy_is_named_by_its_type():
+    with pytest.raises(UserError, match=r"type object .*Policy"):
+        as_policy(object(), make_variant("hanamikoji"))
+
+
 def test_the_class_of_a_policy_is_no_policy():
     with pytest.raises(UserError, match=r"class.*NoName\(variant\)"):
         as_policy(NoName, make_variant("hanamikoji"))

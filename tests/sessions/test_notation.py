@@ -99,6 +99,23 @@ def test_what_cannot_be_played_names_its_line(text, line):
     assert_one_sentence(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        (b'"""A bot."""\nimport json\n', "notation"),
+        (b"\x89PNG\r\n", "notation"),
+        (b"hanamikojo\n", "hanamikoji"),
+        (b"hanabi\n", "hanabi:2p"),
+        ("hanamikoji\n".encode("utf-16"), "UTF-8"),
+    ],
+)
+def test_a_file_that_holds_no_game_is_told_what_it_should_hold(content, word, tmp_path):
+    (tmp_path / "file").write_bytes(content)
+    with pytest.raises(UserError, match=word) as refused:
+        load_game(tmp_path / "file")
+    assert_one_sentence(refused.value)
+
+
 @given(st.text(max_size=200) | st.binary(max_size=200))
 def test_any_other_text_is_refused_in_one_sentence(text):
     with pytest.raises(UserError) as refused:

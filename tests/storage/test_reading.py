@@ -19,6 +19,13 @@ def test_a_file_is_read_up_to_its_bound_and_refused_beyond(tmp_path):
         read_bounded(tmp_path / "file", 4)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows does not say that it is a folder")
+def test_a_folder_is_told_from_a_file(tmp_path):
+    with pytest.raises(UserError, match="folder") as refused:
+        read_bounded(tmp_path, 100)
+    assert_one_sentence(refused.value, str(tmp_path))
+
+
 @pytest.mark.skipif(os.name != "posix", reason="other systems fill the file")
 def test_a_file_larger_than_any_memory_is_refused(tmp_path):
     with (tmp_path / "file").open("wb") as file:

@@ -268,6 +268,10 @@ def test_a_checkpoint_to_start_from_is_one_in_every_folder(load, refusal, tmp_pa
     (tmp_path / "first").mkdir()
     monkeypatch.chdir(tmp_path)
     assert "./first" in refusal(SMALL + "init_from: first")
+    (tmp_path / "first" / "dataset.json").touch()
+    assert "dataset:first" in refusal(SMALL + "init_from: first")
+    assert "dataset:./first" in refusal(SMALL + "init_from: ./first")
+    (tmp_path / "first" / "dataset.json").unlink()
     found = load(SMALL + "init_from: ./first")
     monkeypatch.chdir("/")
     assert found.teacher is None

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
+from hanamachi.policies.external.bot import seconds_in_words
 from hanamachi.storage.files import utf8, write_whole
 from hanamachi.training.arena.sheet import as_csv
 from hanamachi.training.arena.tournament import Played, Round, Tournament, results_in
@@ -121,10 +122,11 @@ def rules(tournament: Tournament) -> str:
     """Under which conditions the tournament was played."""
     evaluation, limits = tournament.evaluation, tournament.limits
     options = ", ".join(f"{name}={value}" for name, value in evaluation.options.items())
-    bounds = [f"{limits.seconds:g} seconds for each decision"]
-    bounds += [f"{limits.clock:g} seconds for each game"] if limits.clock else []
+    bounds = [f"{seconds_in_words(limits.seconds)} for each decision"]
+    bounds += [f"{seconds_in_words(limits.clock)} for each game"] if limits.clock else []
     bounds += [f"{limits.memory} MB of memory of each process"] if limits.memory else []
-    bounds += [f"{limits.cpu} seconds of processor time of each process"] if limits.cpu else []
+    if limits.cpu:
+        bounds.append(f"{seconds_in_words(limits.cpu)} of processor time of each process")
     words = f"{', '.join(bounds)}. Seed {evaluation.seed}; {options}. Intervals are of 95%."
     if tournament.passed_over:
         words += f" In the folder, but no bots: {', '.join(tournament.passed_over)}."

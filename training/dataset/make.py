@@ -20,13 +20,14 @@ from hanamachi.engine.threads import default_threads
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import THREADS
+from hanamachi.policies.names import DATASET_FILE
 from hanamachi.sessions.arguments import whole_number
 from hanamachi.storage.files import remove_leftovers, replacing, utf8
 from hanamachi.storage.reading import checked_path
 from hanamachi.training.dataset.card import card
 from hanamachi.training.dataset.columns import schema, table_of
 from hanamachi.training.dataset.figures import KEY, Figures, figures_of, read_figures
-from hanamachi.training.dataset.recipe import Recipe
+from hanamachi.training.dataset.recipe import DERIVED, Recipe
 from hanamachi.training.dataset.record import record
 from hanamachi.training.evaluation.deals import Play
 from hanamachi.training.evaluation.pairings import Mapper
@@ -35,7 +36,7 @@ from hanamachi.training.failures import process_killed
 from hanamachi.training.ownership import LOCK, locked
 from hanamachi.training.workers import in_worker, worker_pool
 
-ABOUT, DATA, CARD = "dataset.json", "data", "README.md"
+ABOUT, DATA, CARD = DATASET_FILE, "data", "README.md"
 
 
 class Watch(Protocol):
@@ -78,7 +79,7 @@ def make(
     if not 1 <= whole_number(processes, "processes") <= THREADS:
         raise UserError(f"processes must be from 1 to {THREADS}, not {shown(processes)}")
     about = recipe.about()  # loads all policies before anything is written
-    claim(folder / ABOUT, about, "a dataset", [folder / CARD, folder / DATA])
+    claim(folder / ABOUT, about, "a dataset", [folder / CARD, folder / DATA], derived=DERIVED)
     with locked(folder, "making the dataset in"):
         play_missing(recipe, folder / DATA, processes, watch)
         figures = read_figures(folder / DATA, recipe.files)

@@ -25,6 +25,7 @@ from hanamachi.training.evaluation.pairings import SEEDS
 
 OTHER_DEALS = SEEDS  # added to a seed: no evaluation plays these deals
 GAMES_A_FILE, FEW = 2048, 16  # few where somebody slow decides
+DERIVED = "games_a_file", "actions", "observation"  # entries that follow from those of a Recipe
 SLOW: tuple[Any, ...] = (Search, *(kind for kind, _ in ONE_BY_ONE))
 
 

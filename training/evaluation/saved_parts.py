@@ -5,7 +5,7 @@ the folder N. A part holds whole deals and is saved as soon as it is played.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from io import BytesIO
@@ -39,7 +39,7 @@ def saved_parts(
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder, "playing the games in"):
-        claim(folder / ABOUT, about, "an evaluation", results, may_grow)
+        claim(folder / ABOUT, about, "an evaluation", results, may_grow=may_grow)
         yield SavedParts(folder)
 
 
@@ -102,30 +102,40 @@ def claim(
     about: Mapping[str, Any],
     kind: str,
     results: Sequence[Path] = (),
+    *,
     may_grow: bool = False,
+    derived: Collection[str] = (),
 ) -> None:
     """Record what a folder is for, such as "an evaluation", or check that it is for the same work.
 
     `about` is all that the results depend on, as JSON can spell it; if it `may_grow`, policies may
     have been added at its end. UserError if it differs, or if one of the `results`, the files to be
-    written, is there before their folder is claimed.
+    written, is there before their folder is claimed. The `derived` entries follow from the others:
+    the error names them only if nothing else differs.
     """
     text = json.dumps({"hanamachi": version("hanamachi"), **about}, indent=2)
     keep_what_is_there(file, results)
     if not file.exists():
         with suppress(FileExistsError), creating(file) as writing:  # another may be faster
             writing.write(text.encode())
-    before, now = parsed(file), json.loads(text)
-    if may_grow and has_grown(before, now):
+    old, new = parsed(file), json.loads(text)
+    if may_grow and has_grown(old, new):
         with replacing(file) as writing:
             writing.write(text.encode())
-    elif found := changes(before, now):
-        holder = results[0].parent if results else file.parent
-        beside_results = bool(results) and file.parent == holder  # other files may be a user's
-        to_delete = [file if beside_results else file.parent, *results]
-        names = ", ".join(each.name for each in to_delete if each.exists())
-        what_to_do = f"name another folder, or delete these: {names}"
-        raise UserError(listed(f"{holder} holds {kind} that differs ({what_to_do}): ", found))
+    elif found := changes(without(old, derived), without(new, derived)) or changes(old, new):
+        raise other_work(file, kind, results, found)
+
+
+def other_work(
+    file: Path, kind: str, results: Sequence[Path], differences: Sequence[str]
+) -> UserError:
+    """The error for a folder that is for other work, which says what to delete."""
+    holder = results[0].parent if results else file.parent
+    beside_results = bool(results) and file.parent == holder  # other files may be a user's
+    to_delete = [file if beside_results else file.parent, *results]
+    names = ", ".join(each.name for each in to_delete if each.exists())
+    what_to_do = f"name another folder, or delete these: {names}"
+    return UserError(listed(f"{holder} holds {kind} that differs ({what_to_do}): ", differences))
 
 
 def has_grown(old: dict[str, Any], new: dict[str, Any]) -> bool:
@@ -147,8 +157,11 @@ def changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     told += [f"{name} has changed" for name in now if before.get(name, now[name]) != now[name]]
     # these lists also name the policies that came or went
     left_out = {"files", *(WHO if before.keys() != now.keys() else ())}
-    was, wanted = ({n: v for n, v in each.items() if n not in left_out} for each in (old, new))
-    return told + differences(was, wanted)
+    return told + differences(without(old, left_out), without(new, left_out))
+
+
+def without(about: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in about.items() if name not in names}
 
 
 def digests_of_all(about: dict[str, Any]) -> dict[str, str]:

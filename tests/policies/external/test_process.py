@@ -236,6 +236,10 @@ HOSTILE = {
     "is ready for another thing": ("answer({'type': 'go'}); time.sleep(9)", "ready"),
     "crashes in mid-game": (READY + "1 / 0", "exit code 1.*ZeroDivision"),
     "kills itself": (READY + "os.kill(os.getpid(), 9)", "signal 9"),
+    "crashes in a long line": (
+        "raise ValueError('of ' + 'x' * 9999)",
+        r"ValueError: of x+\.\.\. \(bot\.py, line \d+\)",
+    ),
     "closes its output": (READY + "os.close(1); time.sleep(9)", "closed its output"),
     "floods without a line": (READY + "while True: sys.stdout.write('A' * 9999)", "65,536 bytes"),
     "floods with lines": (READY + "while True: print('ho')", "no JSON object; it said ho"),
@@ -358,6 +362,36 @@ def test_a_program_that_is_not_there_is_named() -> None:
             ProcessPolicy(HANAMIKOJI, program)
 
 
+def test_paths_with_spaces_are_quoted_even_after_the_program_that_runs_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my bots").mkdir()
+    (tmp_path / "my bots" / "a.py").write_text(START + FIRST_LEGAL, encoding="utf-8")
+    for command in ("my bots/a.py", "python my bots/a.py"):
+        with pytest.raises(UserError, match=r"cannot be started: .*quotes.* 'my bots/a\.py'"):
+            decide(load_policy(f"process:{command}", "hanamikoji"), begun())
+    quoted = load_policy("process:'my bots/a.py'", "hanamikoji")
+    assert decide(quoted, begun()).max() == 1
+    quoted.close()
+
+
+@pytest.mark.parametrize("limits", [PATIENT, Limits(seconds=10, memory=1000)])
+def test_a_script_without_its_interpreter_is_told_so_under_any_limits(
+    limits: Limits, tmp_path: Path
+) -> None:
+    script = tmp_path / "bot.sh"
+    script.write_text("#!/no-such-program\n")
+    script.chmod(0o755)
+    with pytest.raises(UserError, match=r"cannot be started: .*/no-such-program"):
+        decide(ProcessPolicy(HANAMIKOJI, script, limits), begun())
+
+
+def test_a_bot_that_may_take_one_second_is_told_so(bot: Write) -> None:
+    with pytest.raises(UserError, match=r"answer in 1 second\b"):
+        decide(bot(READY + "time.sleep(9)", Limits(seconds=1)), begun())
+
+
 def test_a_program_may_be_a_path_or_one_with_arguments(bot: Write) -> None:
     (file,) = bot(FIRST_LEGAL).program
     for program in (file, Path(file), [Path(file)], ["python", Path(file)]):
@@ -413,7 +447,7 @@ def test_a_bot_that_uses_up_its_clock_loses_that_game_alone(bot: Write) -> None:
     (forfeits,) = evaluation.forfeits
     assert forfeits.games == 2
     assert forfeits.decision > 1, "no decision took too long"
-    assert "1 seconds for the game" in forfeits.error
+    assert "1 second for the game" in forfeits.error
 
 
 def test_a_question_that_a_bot_does_not_answer_takes_its_time_from_the_clock(bot: Write) -> None:
@@ -428,7 +462,7 @@ def test_a_question_that_a_bot_does_not_answer_takes_its_time_from_the_clock(bot
 @pytest.mark.parametrize("stubborn", ["", "signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n"])
 def test_a_bot_that_takes_too_much_processor_time_is_ended(bot: Write, stubborn: str) -> None:
     policy = bot(f"import signal\n{stubborn}" + READY + "sum(iter(int, 1))", Limits(60, cpu=1))
-    with pytest.raises(UserError, match="signal 9" if stubborn else "1 seconds of processor time"):
+    with pytest.raises(UserError, match="signal 9" if stubborn else "1 second of processor time"):
         decide(policy, begun())
 
 

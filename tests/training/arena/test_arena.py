@@ -357,7 +357,7 @@ def test_a_bot_that_fails_loses_its_own_games_and_the_page_says_why(
 @pytest.mark.parametrize(
     ("wasteful", "limits", "why"),
     [
-        ("sum(iter(int, 1))", Limits(60, waits=True, cpu=1), "1 seconds of processor time"),
+        ("sum(iter(int, 1))", Limits(60, waits=True, cpu=1), "1 second of processor time"),
         ("time.sleep(60)", Limits(60, waits=True, clock=2), "2 seconds for the game"),
     ],
 )

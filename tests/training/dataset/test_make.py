@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from messages import assert_one_sentence
 from small_datasets import JUDGES, SMALL, content, made
 
 from hanamachi.engine import kernels
@@ -165,6 +166,13 @@ def test_it_can_be_made_again_without_playing_and_another_is_refused(own_folder,
     for more in ("", "--seed 1", "--games 41", "--set starter=0"):
         code, _, said = hanamachi(*f"{COMMAND} out {more}".split())
         assert (code, said.count("\n")) == (2, 1)
+
+
+def test_the_refusal_of_another_dataset_names_only_what_the_user_set(tmp_path):
+    made(tmp_path, games=2)
+    with pytest.raises(UserError, match="was added") as refused:
+        made(tmp_path, games=2, policies=["search:improve:random:worlds=1"])
+    assert "games_a_file" not in assert_one_sentence(refused.value)
 
 
 def test_a_page_that_something_else_wrote_is_not_replaced(tmp_path):

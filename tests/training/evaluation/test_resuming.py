@@ -318,6 +318,17 @@ def test_of_two_evaluations_that_claim_a_folder_at_once_one_is_refused(tmp_path,
     assert json.loads(file.read_text())["seed"] == 1
 
 
+def test_what_follows_from_other_settings_is_told_only_if_they_are_the_same(tmp_path):
+    def refusal(**about):
+        with pytest.raises(UserError) as refused:
+            saved_parts.claim(tmp_path / "about.json", about, "a test", derived=["size"])
+        return str(refused.value)
+
+    saved_parts.claim(tmp_path / "about.json", {"seed": 1, "size": 2}, "a test")
+    assert "size" not in refusal(seed=2, size=3)
+    assert "size was 2 and is 3" in refusal(seed=1, size=3)
+
+
 @pytest.mark.parametrize("kept", [True, False])
 def test_ctrl_c_says_how_to_go_on(kept, own_folder, hanamachi):
     (own_folder / "mine.py").write_text(
