@@ -34,7 +34,7 @@ from hanamachi.policies.load import load_policy
 from hanamachi.policies.networks.checkpoint import CONFIG
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.training.cli.main import run
-from hanamachi.training.evaluation.deals import Question, decide, play_games
+from hanamachi.training.evaluation.deals import DecisionRequest, decide, play_games
 from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.matches import evaluate
 from hanamachi.training.evaluation.progress import ShowGames
@@ -184,7 +184,7 @@ class Stopwatch:
     def __init__(self) -> None:
         self.seconds: list[float] = []
 
-    def decide(self, asked: Question) -> NDArray[np.int64]:
+    def decide(self, asked: DecisionRequest) -> NDArray[np.int64]:
         begun = perf_counter()
         actions = decide(asked)
         if asked.side == 0 and (asked.turns.masks.sum(1) > 1).any():

@@ -93,7 +93,7 @@ WARM_STARTS = "{0}", f"search:improve:{{0}}:{ATTACK},worlds=8"
 LABELS = 30  # decisions of the first response for each that the search labels
 
 
-class Deals(IntEnum):
+class SeedOffset(IntEnum):
     """What is added to the last run's seed of the final evaluation, so that all deals differ."""
 
     RATES = 1  # that measure the responses
@@ -160,7 +160,7 @@ def exploit(
     result = measure(runs, victim, out, watch or Watch())
     if search is not None:
         how = {"game": result.game, "watch": watch, "mapper": mapper, **result.options}
-        how |= {"seed": seed_of(runs, Deals.SEARCH), "out": out / SEARCHED}
+        how |= {"seed": seed_of(runs, SeedOffset.SEARCH), "out": out / SEARCHED}
         found = exploit_by_search(policy, search, search_games, **how).search
     result = replace(result, search=found)
     write(result, out)
@@ -227,9 +227,9 @@ def check_deals(runs: Sequence[Config], out: Path, with_search: bool) -> None:
 
     The deals depend on the number of responses.
     """
-    kept = [(out / GAMES_FOLDER / CHOICE / ABOUT, seed_of(runs, Deals.CHOICE))]
+    kept = [(out / GAMES_FOLDER / CHOICE / ABOUT, seed_of(runs, SeedOffset.CHOICE))]
     if with_search:
-        kept.append((out / SEARCHED / GAMES_FOLDER / ABOUT, seed_of(runs, Deals.SEARCH)))
+        kept.append((out / SEARCHED / GAMES_FOLDER / ABOUT, seed_of(runs, SeedOffset.SEARCH)))
     for file, seed in kept:
         if file.exists() and parsed(file).get("seed") != seed:
             names = ", ".join((GAMES_FOLDER, SEARCHED, EXPLOITATION, PICTURE))
@@ -314,8 +314,8 @@ class MostProbable(Policy):
 def measure(runs: Sequence[Config], victim: Policy, out: Path, watch: Watch) -> Exploitation:
     """What the responses in `out` win: some deals choose the best one, and others measure all."""
     play = partial(scores_of_each, runs, victim, out, watch)
-    choice = play(CHOICE, seed_of(runs, Deals.CHOICE))
-    rates = play(RATES, seed_of(runs, Deals.RATES))
+    choice = play(CHOICE, seed_of(runs, SeedOffset.CHOICE))
+    rates = play(RATES, seed_of(runs, SeedOffset.RATES))
     return Exploitation(
         victim=runs[0].evaluation.opponents[0],
         game=victim.variant.id,
@@ -325,9 +325,9 @@ def measure(runs: Sequence[Config], victim: Policy, out: Path, watch: Watch) -> 
     )
 
 
-def seed_of(runs: Sequence[Config], deals: Deals) -> int:
-    """The seed of these deals, which no run has played."""
-    return runs[-1].final_seed + deals
+def seed_of(runs: Sequence[Config], offset: SeedOffset) -> int:
+    """The seed of deals that no run has played."""
+    return runs[-1].final_seed + offset
 
 
 def responses_of(runs: Sequence[Config], scores: Sequence[Float64s]) -> list[Response]:

@@ -5,7 +5,7 @@ A run reads top to bottom: open the folder, build the learner, loop, export, fin
 """
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -190,11 +190,11 @@ def begin_run(config: Config, out: Path, resume: bool) -> None:
         write_settings(out, config)
     file, now = out / DESCRIPTION, provenance.of_run(config)
     if not file.exists():
-        others = fingerprints(sorted(other_policies(config)))
-        write_json(now | {POLICIES: others} if others else now, file)
+        digests = digests_of(needed_policies(config))
+        write_json(now | {POLICIES: digests} if digests else now, file)
     elif not is_finished(out):
         before = read_description(file)
-        check_unchanged(before, out)
+        check_unchanged(before, config, out)
         write_json(provenance.resumed_with(before, now), file)
 
 
@@ -206,11 +206,12 @@ def read_description(file: Path) -> dict[str, Any]:
     return found
 
 
-def check_unchanged(run: Mapping[str, Any], out: Path) -> None:
-    """UserError if a policy with which the run plays is not what it was when the run began."""
-    for name, digest in run.get(POLICIES, {}).items():
+def check_unchanged(run: Mapping[str, Any], config: Config, out: Path) -> None:
+    """UserError if a policy that the run needs is not what it was when the run began."""
+    needed = needed_policies(config, cloned=(out / CLONE).exists())
+    for name in needed & run.get(POLICIES, {}).keys():
         try:
-            unchanged = digest == fingerprint(name)
+            unchanged = run[POLICIES][name] == fingerprint(name)
         except OSError:  # it is gone
             unchanged = False
         if not unchanged:
@@ -282,6 +283,20 @@ def other_policies(config: Config) -> set[str]:
     """The policies with which a run plays, in training and in evaluations."""
     by = config.evaluation
     return {*fixed_opponents(config), *by.opponents, *by.partners, *by.final_opponents}
+
+
+def needed_policies(config: Config, cloned: bool = False) -> set[str]:
+    """The policies on which the rest of a run depends; a teacher is needed until it is cloned."""
+    teacher = None if cloned or config.dataset else config.teacher
+    return {*other_policies(config), *filter(None, [teacher])}
+
+
+def digests_of(policies: Collection[str]) -> dict[str, str]:
+    """Digests of the files of these policies, by name; UserError if one is gone."""
+    try:
+        return fingerprints(sorted(policies))
+    except OSError as error:
+        raise UserError(f"{error.filename} cannot be read: {error.strerror}") from None
 
 
 def fixed_opponents(config: Config) -> set[str]:

@@ -265,7 +265,7 @@ def watched(process: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
     """The watcher of a bot that has just been started."""
     try:
         return watcher_of(process.pid)
-    except UserError:
+    except BaseException:  # a signal, too: nothing else would end the bot
         send_signal(process, signal.SIGKILL)
         process.communicate()
         raise

@@ -15,9 +15,14 @@ WATCH = 'read -r _ || kill -KILL "-$1"'
 def watcher_of(group: int) -> subprocess.Popen[bytes]:
     """The watcher of a process group; UserError if the system starts no more processes."""
     command = ["/bin/sh", "-c", WATCH, "watcher", str(group)]
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
-        return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True, **silent)
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
     except OSError as error:
         raise UserError(f"cannot be watched: {error.strerror}") from None
 

@@ -13,7 +13,7 @@ from root import ROOT
 from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies.agents import agent_folder, agents_of
 from hanamachi.policies.rules.registry import rule_policies_for
-from hanamachi.training.evaluation.deals import Question
+from hanamachi.training.evaluation.deals import DecisionRequest
 
 SCRIPT = ROOT / "scripts" / "leaderboard.py"
 GAME = "hanamikoji"
@@ -89,7 +89,7 @@ def test_only_choices_of_the_search_are_timed(side, legal, timed, monkeypatch):
     script = runpy.run_path(str(SCRIPT))
     watch, turns = script["Stopwatch"](), SimpleNamespace(masks=np.ones((1, legal), np.int8))
     monkeypatch.setitem(watch.decide.__globals__, "decide", lambda asked: np.zeros(1))
-    watch.decide(Question(side, 1, None, turns, None, "sample"))
+    watch.decide(DecisionRequest(side, 1, None, turns, None, "sample"))
     assert len(watch.seconds) == timed
 
 

@@ -54,7 +54,7 @@ def forfeits_part(evaluation: Evaluation) -> Iterator[str]:
     for each in sorted(evaluation.forfeits, key=lambda each: each.policy):
         how = each.error.removeprefix(f"{each.policy} ")
         same.setdefault((each.policy, how), []).append(each)
-    beside = "with" if evaluation.cooperative else "against"
+    facing = "with" if evaluation.cooperative else "against"
     rows = [
         [
             player,
@@ -67,7 +67,7 @@ def forfeits_part(evaluation: Evaluation) -> Iterator[str]:
     ]
     yield "<h2>Forfeited games</h2>"
     numbers = ["games", "first in deal, decision"]
-    yield table(["player", "how it failed first in a match", beside], numbers, rows)
+    yield table(["player", "how it failed first in a match", facing], numbers, rows)
 
 
 def some_of(names: Sequence[str]) -> str:
@@ -93,7 +93,7 @@ def match_part(match: Played) -> str:
     """A line for a match, which opens to links to its games."""
     pairing, part = match
     games = [f'<a href="{path}">{label}</a>' for label, path in games_of(pairing, part)]
-    links = " ".join(games) or "No games, as one of them does not start."
+    links = " ".join(games) or "There are no files of games."
     return f"<details><summary>{escape(summary(pairing, part))}</summary><p>{links}</p></details>"
 
 

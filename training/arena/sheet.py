@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterator, Sequence
 from io import StringIO
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,8 @@ def lines_of(tournament: Tournament) -> Iterator[Sequence[Any]]:
     matches = [match for each in tournament.rounds for match in each.matches]
     for player in best_first(result).tolist():
         name = evaluation.policies[player]
-        elo = [round(float(of[player]), 1) for of in (result.elo, result.elo_low, result.elo_high)]
-        yield name, *elo, *won_by(name, matches)
+        elo = [float(of[player]) for of in (result.elo, result.elo_low, result.elo_high)]
+        yield name, *("" if isnan(each) else round(each, 1) for each in elo), *won_by(name, matches)
 
 
 def won_by(name: str, matches: Sequence[Played]) -> tuple[float | str, int]:

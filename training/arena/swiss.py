@@ -11,6 +11,7 @@ from hanamachi.sessions.arguments import whole_number
 FEWEST_ROUNDS = 2  # so that everybody has an opponent
 
 Pair = tuple[int, int]  # of players, the lower number first
+Shares = tuple[float, float]  # won by each of a pair; none by two that did not play
 
 
 def check_rounds(rounds: int, players: int) -> None:
@@ -51,11 +52,11 @@ class Standings:
             order.remove(bye)
         return paired(order, self.met), bye
 
-    def add(self, pairs: Sequence[Pair], shares: Sequence[float], bye: int | None) -> None:
-        """A round was played; `shares` of the games were won by the first of each pair."""
-        for pair, share in zip(pairs, shares, strict=True):
+    def add(self, pairs: Sequence[Pair], shares: Sequence[Shares], bye: int | None) -> None:
+        """A round was played; `shares` of the games were won by the two of each pair."""
+        for pair, its in zip(pairs, shares, strict=True):
             self.met.add(pair)
-            for player, own in zip(pair, (share, 1 - share), strict=True):
+            for player, own in zip(pair, its, strict=True):
                 self.matches[player] += 0.5 if own == 0.5 else float(own > 0.5)
                 self.games[player] += own
         if bye is not None:

@@ -18,22 +18,30 @@ import numpy as np
 
 from hanamachi.engine.game import Variant
 from hanamachi.engine.threads import processors
-from hanamachi.errors import UserError, shown
+from hanamachi.errors import UserError, shortened, shown
 from hanamachi.limits import RESULTS_BYTES, WORKERS
 from hanamachi.policies.external.bot import Limits
-from hanamachi.policies.external.process import NotReady, ProcessPolicy
+from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.policy import Policy
 from hanamachi.sessions.arguments import whole_number
 from hanamachi.storage.reading import checked_path, read_object
 from hanamachi.training.arena.bots import bots_in, command, digest
-from hanamachi.training.arena.swiss import Standings, check_rounds
+from hanamachi.training.arena.swiss import Shares, Standings, check_rounds
 from hanamachi.training.defaults import (
     DECISION_SECONDS,
     MATCH_GAMES,
     MEGABYTES,
     PROCESSOR_SECONDS,
 )
-from hanamachi.training.evaluation.deals import REPLAYS, Failure, Pairing, Part, keeping_games
+from hanamachi.training.evaluation.deals import (
+    REPLAYS,
+    Deals,
+    Failure,
+    Pairing,
+    Part,
+    joined,
+    keeping_games,
+)
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.matches import (
     GAMES_FOLDER,
@@ -44,13 +52,21 @@ from hanamachi.training.evaluation.matches import (
     loaded,
     pairings_of_all,
 )
-from hanamachi.training.evaluation.pairings import Plan, Watch, check_games, play_pairing
+from hanamachi.training.evaluation.pairings import (
+    Plan,
+    Watch,
+    check_games,
+    missing_deals,
+    play_pairing,
+)
 from hanamachi.training.evaluation.results import Evaluation
 from hanamachi.training.evaluation.saved_parts import ABOUT, saved_parts
 from hanamachi.training.failures import process_killed
 from hanamachi.training.workers import in_worker, worker_pool
 
 LIMITS = Limits(DECISION_SECONDS, MEGABYTES, waits=True, cpu=PROCESSOR_SECONDS)
+
+NUMBERED = "by the later of the two players"  # the matches; an older version numbered otherwise
 
 Played = tuple[Pairing, Part]  # a match and what came out of it
 Job = tuple[int, Pairing, Plan]  # a match with its number, and how it is played
@@ -105,7 +121,7 @@ def play_tournament(
     names = [player.name for player in players]
     matches = keeping_games(numbered(players, variant), out / REPLAYS)
     about = description(variant, names, [], games, seed)
-    how = limits_and_files(folder, programs, others, limits)
+    how = {"numbered": NUMBERED, **limits_and_files(folder, programs, others, limits)}
     with saved_parts(out / GAMES_FOLDER, {**about, **how}, results_in(out), may_grow=True) as saved:
         plan = Plan(games, seed, strict=False, saved=saved)
         director = Director(matches, plan, processes or processors(), watch or Watch())
@@ -131,7 +147,7 @@ def limits_and_files(
     """The limits of the bots, and what changes if the files of a player change."""
     files = {name: digest(Path(folder, name)) for name in programs} | fingerprints(others)
     how = {name: getattr(limits, name) for name in ("seconds", "clock", "memory", "cpu")}
-    return {**how, "matches": "in order of entry", "files": files}
+    return {**how, "files": files}
 
 
 def results_in(out: Path | str) -> list[Path]:
@@ -229,7 +245,7 @@ class Director:
                 numbers = [number_of[pair] for pair in pairs]
                 self._begin(numbers, number * boards, rounds * boards)
                 found = self._play(numbers, pool)
-                standings.add(pairs, [share(part) for _, part in found], bye)
+                standings.add(pairs, [shares(part) for _, part in found], bye)
                 played.append(round_of(found, None if bye is None else names[bye]))
         return played
 
@@ -258,9 +274,10 @@ def round_of(found: Sequence[Played], bye: str | None = None) -> Round:
     return Round(matches, bye, [match for match in found if not len(match[1].deals)])
 
 
-def share(part: Part) -> float:
-    """The share of the games that the first of a match won; half of those that were not played."""
-    return float(part.scores.mean()) if len(part.scores) else 0.5
+def shares(part: Part) -> Shares:
+    """The shares of the games that the two of a match won; none if it was not played."""
+    first = float(part.scores.mean()) if len(part.scores) else 0.0
+    return first, 1 - first if len(part.scores) else 0.0
 
 
 def played_at_once(pool: Executor, jobs: Sequence[Job]) -> Iterator[tuple[int, Part]]:
@@ -295,8 +312,10 @@ def play_match(job: Job) -> tuple[int, Part]:
     assert plan.saved
     try:
         kept = plan.saved.read(number)
-        if not kept and (absent := absences(match)):
-            return number, walkover(match, plan.games, absent)
+        missing = missing_deals(match, kept, plan)
+        if len(missing) and (absent := absences(match)):
+            parts = [walkover(match, missing, absent)]
+            return number, joined(parts if len(absent) > 1 else [*kept, *parts])
         return number, play_pairing(match, number, kept, plan)
     finally:
         for player in match.players:
@@ -310,18 +329,19 @@ def absences(match: Pairing) -> list[Failure]:
         try:
             if isinstance(player, ProcessPolicy):
                 player.start()
-        except NotReady as error:
-            found.append(Failure(side, 0, 1, str(error), started=False))
+        except UserError as error:
+            found.append(Failure(side, 0, 1, shortened(str(error)), started=False))
     return found
 
 
-def walkover(match: Pairing, games: int, absent: Sequence[Failure]) -> Part:
-    """A match that is not played: the bot that starts wins all games, if one does."""
+def walkover(match: Pairing, deals: Deals, absent: Sequence[Failure]) -> Part:
+    """Deals that are not played: the bot that starts wins all games; if none does, none counts."""
     failure, *others = absent
-    deals = np.arange(0 if others else games // match.games_a_deal, dtype=np.uint64)
-    scores = np.full(len(deals), float(failure.side))  # those of the first
-    forfeited = [failure._replace(deal=deal) for deal in deals.repeat(match.games_a_deal).tolist()]
-    return Part(deals, scores, np.zeros(len(deals), np.bool_), forfeited or [*absent])
+    counted = deals[: 0 if others else None]
+    scores = np.full(len(counted), float(failure.side))  # those of the first
+    games = counted.repeat(match.games_a_deal).tolist()
+    forfeited = [failure._replace(deal=deal) for deal in games]
+    return Part(counted, scores, np.zeros(len(counted), np.bool_), forfeited or [*absent])
 
 
 def put_away(player: Policy) -> None:

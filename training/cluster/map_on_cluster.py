@@ -1,6 +1,7 @@
 """Independent work in parallel, by Ray's tasks: games of an evaluation, best responses."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from hanamachi.training.cluster import RETRIES, answer, connect, processors
@@ -20,23 +21,12 @@ def map_on_cluster(function: Callable[..., Any], *rows: Iterable[Any]) -> Iterat
     task = ray.remote(called).options(max_retries=RETRIES)
     sent = ray.put(function)
     tasks = [task.remote(sent, *row) for row in zip(*rows, strict=True)]
-    return answers(tasks)
-
-
-def answers(tasks: Sequence[Any]) -> Iterator[Any]:
-    """What each of the tasks returns."""
     try:
         yield from map(answer, tasks)
     finally:
-        cancel(tasks)
-
-
-def cancel(tasks: Sequence[Any]) -> None:
-    """Cancel what has not ended, unless the cluster is left."""
-    import ray
-
-    for task in tasks if ray.is_initialized() else ():
-        ray.cancel(task)
+        with suppress(Exception):  # of a cluster that was lost
+            for left in tasks:
+                ray.cancel(left)
 
 
 def called(function: Callable[..., Any], *given: Any) -> Any:

@@ -85,7 +85,7 @@ def make(
         figures = read_figures(folder / DATA, recipe.files)
         with replacing(folder / CARD) as file:
             file.write(utf8(card(recipe, figures)))
-    (folder / LOCK).unlink(missing_ok=True)  # the dataset is complete
+    (folder / LOCK).unlink(missing_ok=True)  # complete: whoever opens it now has nothing to write
     return figures
 
 

@@ -23,7 +23,7 @@ from hanamachi.policies.search.regret import action_values
 from hanamachi.sessions.players import SeatedPlayer, Turns, rewards_of
 from hanamachi.training.dataset.columns import in_units
 from hanamachi.training.dataset.recipe import OTHER_DEALS, Recipe
-from hanamachi.training.evaluation.deals import Deals, Question, drawn, new_games, play_games
+from hanamachi.training.evaluation.deals import Deals, DecisionRequest, drawn, new_games, play_games
 from hanamachi.training.evaluation.statistics import Float64s
 
 
@@ -79,7 +79,7 @@ class Recorder:
         self.earned = np.zeros((games, variant.seats))
         self.rows: list[dict[str, NDArray[Any]]] = []
 
-    def decide(self, asked: Question) -> NDArray[np.int64]:
+    def decide(self, asked: DecisionRequest) -> NDArray[np.int64]:
         """One action for each turn, (n,)."""
         turns = asked.turns
         variant, place = turns.variant, (turns.rows, turns.seats)

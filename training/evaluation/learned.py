@@ -20,7 +20,7 @@ from hanamachi.policies.features.base import FeatureSet
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy
 from hanamachi.sessions.players import SeatedPlayer
-from hanamachi.training.evaluation.deals import Question, drawn, own_play, play_games
+from hanamachi.training.evaluation.deals import DecisionRequest, drawn, own_play, play_games
 from hanamachi.training.evaluation.json_results import read_as, write_json
 from hanamachi.training.evaluation.matches import chosen_plays, results_of
 from hanamachi.training.evaluation.results import Row, TeamScore
@@ -95,7 +95,7 @@ class AgreementCounter:
         self.teacher = SeatedPlayer(teacher, teacher.variant, games)
         self.agreed, self.decisions = 0, 0
 
-    def decide(self, asked: Question) -> NDArray[np.int64]:
+    def decide(self, asked: DecisionRequest) -> NDArray[np.int64]:
         """One action for each turn, (n,)."""
         chances, _ = asked.player.distribution(asked.turns)
         taught, _ = self.teacher.distribution(asked.turns)

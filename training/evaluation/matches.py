@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, combinations_with_replacement, count
 from pathlib import Path
+from types import MethodType
 from typing import Any, Literal
 
 from hanamachi.engine.game import Variant
@@ -312,8 +313,10 @@ def each_once(given: Iterable[Given]) -> list[Given]:
     return list({identity(each): each for each in given}.values())
 
 
-def identity(given: Given) -> str | int:
+def identity(given: Given) -> str | int | tuple[int, str]:
     """What two policies share only if they are one; an object need not be hashable."""
+    if isinstance(given, MethodType):  # each time that it is asked for, it is a new object
+        return id(given.__self__), given.__name__
     return str(given) if isinstance(given, str | Path) else id(given)
 
 

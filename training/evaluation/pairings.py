@@ -12,7 +12,15 @@ from hanamachi.errors import UserError, shown
 from hanamachi.limits import GAMES
 from hanamachi.policies.search.search import MANY_GAMES
 from hanamachi.sessions.arguments import whole_number
-from hanamachi.training.evaluation.deals import TWICE, Pairing, Part, divided, joined, play_part
+from hanamachi.training.evaluation.deals import (
+    TWICE,
+    Deals,
+    Pairing,
+    Part,
+    divided,
+    joined,
+    play_part,
+)
 from hanamachi.training.evaluation.saved_parts import SavedParts
 
 Mapper = Callable[..., Iterable[Any]]  # works like `map`, perhaps on many processors
@@ -75,6 +83,12 @@ def play_pairings(pairings: Sequence[Pairing], plan: Plan) -> list[Part]:
     ]
 
 
+def missing_deals(pairing: Pairing, kept: Sequence[Part], plan: Plan) -> Deals:
+    """The deals of a pairing that are not kept."""
+    deals = np.arange(plan.games // pairing.games_a_deal, dtype=np.uint64)
+    return np.setdiff1d(deals, joined(kept).deals) if kept else deals
+
+
 def play_pairing(pairing: Pairing, number: int, kept: list[Part], plan: Plan) -> Part:
     """Play all deals of a pairing but those that are kept.
 
@@ -82,8 +96,7 @@ def play_pairing(pairing: Pairing, number: int, kept: list[Part], plan: Plan) ->
     """
     # training chooses by the deals of a hash, which may be any seed
     check_games(plan.games, plan.seed, pairing.variant, STREAMS)
-    deals = np.arange(plan.games // pairing.games_a_deal, dtype=np.uint64)
-    missing = np.setdiff1d(deals, joined(kept).deals) if kept else deals
+    missing = missing_deals(pairing, kept, plan)
     batch = min(plan.batch, MANY_GAMES if plan.judge else GAMES)  # a judge searches
     most = pairing.games_at_once(batch) // pairing.games_a_deal
     play = partial(play_part, pairing, plan.seed, plan.strict, plan.judge)

@@ -46,7 +46,7 @@ def competitive_ranking(evaluation: Evaluation, result: CrossPlay) -> Ranking:
     rate = np.where(np.eye(len(names), dtype=bool), np.nan, 100 * result.rate)
     means = [f"{row.mean():.1f}" if row.size else "-" for row in (r[~np.isnan(r)] for r in rate)]
     figures = [
-        [f"{elo:+.0f} ± {margin:.0f}", mean]
+        ["-" if np.isnan(elo) else f"{elo:+.0f} ± {margin:.0f}", mean]
         for elo, margin, mean in zip(result.elo, result.elo_high - result.elo, means, strict=True)
     ]
     reach = 100 * np.nanmax([result.high - result.rate, result.rate - result.low])

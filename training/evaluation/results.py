@@ -5,6 +5,7 @@ Notation: D deals, K policies.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -225,6 +226,8 @@ def cross_play(play: Play, names: Sequence[str], pairs: Pairs, scores: Float64s)
         least[i, j], most = interval(row, at_once(len(pairs)))
         least[j, i] = 1 - most
     ratings, margins = elo(len(names), pairs, scores)
+    met_nobody = [player for player in range(len(names)) if player not in {*chain(*pairs)}]
+    ratings[met_nobody] = margins[met_nobody] = np.nan
     cyclic, noise = map(rounded, cyclic_share(len(names), pairs, scores))
     cycle = strongest_cycle(names, np.nan_to_num(rate), least)
     return CrossPlay(

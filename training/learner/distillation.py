@@ -6,7 +6,7 @@ gains take the place of PPO's advantages; the policy's part of the loss is
 
     - sum over a of pi(a) gain(a) + kl_coef KL(pi || policy that was searched)
 
-and PPO's bonus for entropy is subtracted from it, as in PPO.
+and PPO's entropy bonus is subtracted, unchanged.
 
 A few worlds give noisy gains. The loss is linear in them, so that their noise averages out over
 similar positions; a target such as pi exp(gain / kl_coef) would turn it into a bias towards lucky

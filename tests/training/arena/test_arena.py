@@ -404,10 +404,44 @@ def test_a_bot_that_does_not_start_loses_every_game_and_two_play_no_match(
     assert "broken.py and other.py" in shown
 
 
+@pytest.mark.parametrize("absent", [["last"], ["first", "last"]])
+def test_a_half_played_match_of_bots_that_no_longer_start_has_no_other_winner(
+    absent: list[str], bots: Path, tmp_path: Path
+) -> None:
+    for name in ("first", "last"):
+        opens = f"open({str(tmp_path / name)!r})\nfor line"
+        code = BOT.replace("CHOICE", "legal[0]").replace("for line", opens, 1)
+        (bots / f"{name}.py").write_text(code, encoding="utf-8")
+        (tmp_path / name).touch()
+    out = tmp_path / "out"
+    class_of(bots, third="legal[0]")
+    whole = play(bots, out, games=8)
+    (parts,) = (out / "games").glob("0")
+    for file in sorted(parts.iterdir())[1:]:
+        file.unlink()
+    for name in absent:
+        (tmp_path / name).unlink()
+    found = play(bots, out, games=8)
+    matches = {pairing.names: part for each in found.rounds for pairing, part in each.matches}
+    half = matches.get(("first.py", "last.py"))
+    if len(absent) == 2:
+        assert half is None
+    else:
+        assert half
+        assert len(half.deals) == 4
+        assert half.scores[1:].tolist() == [1, 1, 1]
+    assert whole.evaluation.policies == found.evaluation.policies
+
+
 def test_swiss_rounds_go_on_without_bots_that_do_not_start(bots: Path, tmp_path: Path) -> None:
     class_of(bots, a="legal[0", b="legal[0", c="legal[0")
+    (bots / "last.py").unlink()
     played = play(bots, tmp_path / "out", swiss=2)
-    assert sum(len(each.not_played) for each in played.rounds)
+    assert [len(each.not_played) for each in played.rounds] == [1, 1]
+    lines = {line["player"]: line for line in csv.DictReader(as_csv(played).splitlines())}
+    assert next(iter(lines)) == "first.py"
+    for name, line in lines.items():
+        assert (line["elo"] == "") == (line["games"] == "0"), name
     page.tournament_page(played)
 
 
@@ -425,7 +459,7 @@ def test_the_page_has_a_line_for_each_way_in_which_a_bot_fails(bots: Path, tmp_p
     played = play(bots, tmp_path / "out")
     shown = page.tournament_page(played).split("<h2>Forfeited games</h2>")[1]
     failures = shown.split("<h2>")[0]
-    assert failures.count("crash.py") == 1
+    assert failures.count("<td>crash.py<td>") == 1
     assert "and 1 more" in failures
 
 

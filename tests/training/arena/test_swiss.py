@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from hanamachi.errors import UserError
-from hanamachi.training.arena.swiss import Standings, check_rounds
+from hanamachi.training.arena.swiss import Shares, Standings, check_rounds
+
+
+def both(*firsts: float) -> list[Shares]:
+    """What the two of each pair won, given what the first did."""
+    return [(first, 1 - first) for first in firsts]
 
 
 def play_all(players: int, results: np.random.Generator) -> Standings:
@@ -19,7 +24,7 @@ def play_all(players: int, results: np.random.Generator) -> Standings:
         assert len(away) == players % 2
         assert standings.met.isdisjoint(pairs)
         assert standings.had_bye.isdisjoint(away)
-        standings.add(pairs, results.choice([0, 0.25, 0.5, 1], len(pairs)).tolist(), bye)
+        standings.add(pairs, both(*results.choice([0, 0.25, 0.5, 1], len(pairs))), bye)
     return standings
 
 
@@ -32,7 +37,7 @@ def test_everybody_plays_each_round_against_somebody_new(players: int) -> None:
 def test_players_left_over_part_a_pair() -> None:
     """Taken in order, 0 to 3 leave 4 and 5 to each other, who have met."""
     standings = Standings(6)
-    standings.add([(0, 2), (1, 3), (4, 5)], [0.5, 0.5, 0.5], None)
+    standings.add([(0, 2), (1, 3), (4, 5)], both(0.5, 0.5, 0.5), None)
     pairs, _ = standings.next_round()
     assert (4, 5) not in pairs
     assert sorted(player for pair in pairs for player in pair) == list(range(6))
@@ -40,7 +45,7 @@ def test_players_left_over_part_a_pair() -> None:
 
 def test_those_of_the_same_score_meet() -> None:
     standings = Standings(8)
-    standings.add([(0, 1), (2, 3), (4, 5), (6, 7)], [1, 0, 0.75, 0.25], None)
+    standings.add([(0, 1), (2, 3), (4, 5), (6, 7)], both(1, 0, 0.75, 0.25), None)
     pairs, _ = standings.next_round()
     assert pairs == [(0, 3), (4, 7), (5, 6), (1, 2)]
 
@@ -49,7 +54,7 @@ def test_the_last_without_a_bye_has_it_and_scores_a_match() -> None:
     standings = Standings(5)
     _, bye = standings.next_round()
     assert bye == 4
-    standings.add([(0, 1), (2, 3)], [1, 1], 4)
+    standings.add([(0, 1), (2, 3)], both(1, 1), 4)
     assert standings.order() == [0, 2, 4, 1, 3]
     assert standings.next_round()[1] == 3
 
