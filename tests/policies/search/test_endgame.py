@@ -200,4 +200,5 @@ def test_the_values_of_a_round_for_the_two_players_sum_to_zero(
     round_value = RoundValue(load_policy(name, game="hanamikoji"))
     for start in (game, ahead):
         assert round_value(start, 0)[0] == pytest.approx(-round_value(start, 1)[0])
-    assert round_value(ahead, 1)[0] > round_value(game, 1)[0]
+    # measured in 20,000 deals, the smallest of these differences is 0.12
+    assert round_value(ahead, 1)[0] > round_value(game, 1)[0] + 0.04
