@@ -33,7 +33,7 @@ nitpick_ignore_regex = [  # types of other libraries, and types of ours without 
         r"py:.*",
         r"(annotated_types|collections|gymnasium|np|numpy|os|pathlib|pyspiel|spaces|types)\..*",
     ),
-    (r"py:.*", r"[A-Za-z_]+"),  # aliases, and names imported from libraries
+    (r"py:.*", r"\w+"),  # aliases, and names imported from libraries
     (r"py:.*", r"hanamachi\..*\.(F|Session|Head|Forms|SpielGame|Axes)"),
     (r"py:.*", r"hanamachi\.training\.(config|exact|learner|evaluation\.statistics)\..*"),
 ]
