@@ -24,7 +24,6 @@ EXTRAS += (
     "websockets",
     "markdown_it",
     "scipy",
-    "filelock",
     "PIL",
     "onnx",
     "onnxruntime",

@@ -623,8 +623,8 @@ def test_a_missing_package_is_named_with_the_extra_that_brings_it(package, comma
 
 
 EXTRAS = (  # but for pydantic, which newer versions of typer bring
-    "torch", "stable_baselines3", "sb3_contrib", "tensorboard", "matplotlib", "scipy", "filelock",
-    "PIL", "onnxruntime", "pyspiel", "ray",
+    "torch", "stable_baselines3", "sb3_contrib", "tensorboard", "matplotlib", "scipy", "PIL",
+    "onnxruntime", "pyspiel", "ray",
 )  # fmt: skip
 
 
