@@ -150,7 +150,6 @@ def exploit(
     victim = load_policy(str(policy), game, **options)
     check_victim(victim, options)
     check_counts(steps, seeds)
-    keep_what_is_there(out / GAMES_FOLDER / CHOICE / ABOUT, [out / EXPLOITATION, out / PICTURE])
     if search is not None:
         check_search(attacker_name(policy, search), search_games, victim.variant)
     runs = runs_against(str(policy), victim, config, steps, seeds)
@@ -225,8 +224,9 @@ def check_search(name: str, games: int, variant: Variant) -> None:
 def check_deals(runs: Sequence[Config], out: Path, with_search: bool) -> None:
     """UserError, before anything is trained, if games that are kept in `out` have other deals.
 
-    The deals depend on the number of responses.
+    The deals depend on the number of responses. UserError, too, if results are there without games.
     """
+    keep_what_is_there(out / GAMES_FOLDER / CHOICE / ABOUT, [out / EXPLOITATION, out / PICTURE])
     kept = [(out / GAMES_FOLDER / CHOICE / ABOUT, seed_of(runs, SeedOffset.CHOICE))]
     if with_search:
         kept.append((out / SEARCHED / GAMES_FOLDER / ABOUT, seed_of(runs, SeedOffset.SEARCH)))

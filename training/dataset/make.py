@@ -85,7 +85,7 @@ def make(
         figures = read_figures(folder / DATA, recipe.files)
         with replacing(folder / CARD) as file:
             file.write(utf8(card(recipe, figures)))
-    (folder / LOCK).unlink(missing_ok=True)  # complete: whoever opens it now has nothing to write
+    (folder / LOCK).unlink(missing_ok=True)  # complete: nobody writes there any more
     return figures
 
 

@@ -118,17 +118,21 @@ def evaluate(
     pairings = pairings_of(policies, opponents, variant, plays)
     start_bots(pairings)
     about = description(variant, *participants(pairings, bool(opponents)), games, seed)
+    how = conditions([*policies, *opponents], plays, strict, judge, replays) if out else {}
+    pairings = keeping_games(pairings, out / REPLAYS) if out and replays else pairings
     plan = Plan(games, seed, batch, mapper, strict, judge, watch=watch or Watch())
-    if out:
-        how = conditions([*policies, *opponents], plays, strict, judge, replays)
-        pairings = keeping_games(pairings, out / REPLAYS) if replays else pairings
-        results = [out / file for file in FILES]
-        with saved_parts(out / GAMES_FOLDER, {**about, **how}, results) as saved:
-            parts = play_pairings(pairings, replace(plan, saved=saved))
-    else:
-        parts = play_pairings(pairings, plan)
-    played = list(zip(pairings, parts, strict=True))
+    played = list(zip(pairings, parts_in(out, {**about, **how}, pairings, plan), strict=True))
     return evaluated(about, played, bool(opponents) or variant.game.cooperative)
+
+
+def parts_in(
+    out: Path | None, about: Mapping[str, Any], pairings: Sequence[Pairing], plan: Plan
+) -> list[Part]:
+    """What came out of every pairing, which a folder keeps if one is given."""
+    if out is None:
+        return play_pairings(pairings, plan)
+    with saved_parts(out / GAMES_FOLDER, about, [out / file for file in FILES]) as saved:
+        return play_pairings(pairings, replace(plan, saved=saved))
 
 
 def description(
