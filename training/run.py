@@ -261,7 +261,7 @@ def refuse_begun(out: Path) -> None:
 
 def check_policies(config: Config) -> None:
     """Load every policy that the settings name, so that a wrong one does not stop the run later."""
-    learned_from = set(fixed_opponents(config))
+    learned_from = fixed_opponents(config)
     if config.dataset:
         check_dataset(config)
     elif config.teacher:

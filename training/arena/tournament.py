@@ -276,8 +276,10 @@ def round_of(found: Sequence[Played], bye: str | None = None) -> Round:
 
 def shares(part: Part) -> Shares:
     """The shares of the games that the two of a match won; none if it was not played."""
-    first = float(part.scores.mean()) if len(part.scores) else 0.0
-    return first, 1 - first if len(part.scores) else 0.0
+    if not len(part.scores):
+        return 0.0, 0.0
+    first = float(part.scores.mean())
+    return first, 1 - first
 
 
 def played_at_once(pool: Executor, jobs: Sequence[Job]) -> Iterator[tuple[int, Part]]:
