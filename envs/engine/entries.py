@@ -30,6 +30,13 @@ def compiled_encoded(out: Any, value: Any, units: Any) -> Any:
     return as_it_is if isinstance(out.dtype, types.Float) else in_units
 
 
+def int8_rows(rows: NDArray[np.float32], units: NDArray[np.float32]) -> NDArray[np.int8]:
+    """Rows (..., N) of floats as observations in int8 have them: each entry in its units (N,)."""
+    counted = rows * units
+    np.rint(counted, out=counted)
+    return counted.clip(-INT8_MAX, INT8_MAX, out=counted).astype(np.int8)
+
+
 @inline
 def put(rule_set: Any, out: NDArray[Any], segment: int, i: int, value: float) -> None:
     """Write an entry that may be a fraction or large; all others can be assigned as they are."""

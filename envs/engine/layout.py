@@ -9,7 +9,7 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hanamachi.engine.entries import INT8_MAX
+from hanamachi.engine.entries import INT8_MAX, int8_rows
 from hanamachi.errors import UserError, unknown
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -113,11 +113,8 @@ class Layout:
     @cached_property
     def int8_bounds(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
         """The lowest and the highest number of each entry in int8, (N,) each."""
-        low, high = (
-            np.clip(edge * self.units, -INT8_MAX, INT8_MAX).astype(np.int8)
-            for edge in (self.low, self.high)
-        )
-        return read_only(low), read_only(high)
+        low, high = (read_only(int8_rows(edge, self.units)) for edge in (self.low, self.high))
+        return low, high
 
     def _of_each_entry(self, of_segments: ArrayLike) -> NDArray[np.float32]:
         """A number of each segment, (segments,), for each of its entries, (N,)."""

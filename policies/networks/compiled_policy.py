@@ -6,8 +6,9 @@ where calls of matrix products take longer than the products. Of many decisions,
 share each pass through the weights, as loading those takes longer than the sums. Sums are added in
 the order of the inputs, so that the result for a row depends on nothing but the row.
 
-Notation: B decisions, A actions, N entries of an observation, I of them for the trunk, K entries of
-a query or key, R roles, H entities with D entries each.
+Notation: B decisions, A actions, N entries of an observation, I of them for the trunk, n inputs and
+m outputs of a layer, W of the widest one, K entries of a query or key, G kinds of entities; R roles
+and H entities of a kind, with D entries each.
 """
 
 from collections.abc import Mapping
@@ -117,10 +118,10 @@ in_order = partial(kernel, fastmath={"contract", "nsz"})
 @compiled
 def decide(
     network: NetworkArrays,
-    observations: Float32s,
-    masks: Masks,
-    probabilities: Float32s,
-    values: Float32s,
+    observations: Float32s,  # (B, N)
+    masks: Masks,  # (B, A)
+    probabilities: Float32s,  # (B, A), 0 where an action is not legal
+    values: Float32s,  # (B,)
 ) -> None:
     """Write the probabilities of the legal actions of each row, and its value."""
     widest = 0
@@ -152,13 +153,13 @@ def decide(
 def add_layer(
     network: NetworkArrays,
     layer: int,
-    start: int,
+    start: int,  # of its weights in `network.layers`
     rows: int,
-    inputs: Float32s,
-    used: Integers,
-    outputs: Float32s,
+    inputs: Float32s,  # (ROWS, W)
+    used: Integers,  # (W + 1,) scratch
+    outputs: Float32s,  # (ROWS, W)
 ) -> int:
-    """Write the outputs of a layer for some rows; returns where the next one begins."""
+    """Write the outputs of a layer for the first `rows` rows; returns where the next one begins."""
     n, m = network.sizes[layer], network.sizes[layer + 1]
     weights = network.layers[start : start + n * m].reshape(n, m)
     for row in range(rows):
@@ -174,7 +175,7 @@ def add_layer(
 
 @in_order
 def add_row(weights: Float32s, inputs: Float32s, used: Integers, outputs: Float32s) -> None:
-    """Add the weighted inputs to the outputs.
+    """Add the weighted inputs (n,) to the outputs (m,).
 
     Four inputs at a time, so that outputs are loaded and stored a quarter as often.
     """
@@ -196,7 +197,10 @@ def add_row(weights: Float32s, inputs: Float32s, used: Integers, outputs: Float3
 
 @in_order
 def add_four_rows(weights: Float32s, inputs: Float32s, used: Integers, outputs: Float32s) -> None:
-    """The same for four rows. Each weight is loaded once for all, and two inputs at a time."""
+    """The same for four rows, (4, n) and (4, m).
+
+    Each weight is loaded once for all four, and two inputs at a time.
+    """
     n, m = weights.shape
     in_1, in_2, in_3, in_4 = inputs[0], inputs[1], inputs[2], inputs[3]
     out_1, out_2, out_3, out_4 = outputs[0], outputs[1], outputs[2], outputs[3]
@@ -225,7 +229,11 @@ def add_four_rows(weights: Float32s, inputs: Float32s, used: Integers, outputs: 
 
 @compiled
 def write_query(
-    network: NetworkArrays, observation: Float32s, h: Float32s, read: Float32s, query: Float32s
+    network: NetworkArrays,
+    observation: Float32s,  # (N,)
+    h: Float32s,  # (W,) the last hidden layer
+    read: Float32s,  # (W,) the outputs of `read`
+    query: Float32s,  # (K,)
 ) -> None:
     """What keys are multiplied with: the last hidden layer, then the scores of all entities."""
     k = network.sizes[-2]
@@ -250,11 +258,11 @@ def write_query(
 @compiled
 def softmax(
     network: NetworkArrays,
-    observation: Float32s,
-    mask: Masks,
-    query: Float32s,
-    read: Float32s,
-    probabilities: Float32s,
+    observation: Float32s,  # (N,)
+    mask: Masks,  # (A,)
+    query: Float32s,  # (K,)
+    read: Float32s,  # (W,) the outputs of `read`
+    probabilities: Float32s,  # (A,)
 ) -> None:
     """Write the probabilities of the legal actions."""
     depth = network.advice.shape[1]

@@ -113,8 +113,8 @@ class LegalLogSoftmax(torch.autograd.Function):
     ) -> Tensor:
         _, actions = places
         log_probabilities = bias.detach().clone()
-        tables = keys.detach().numpy(), actions, log_probabilities.numpy()
-        log_softmax(tables, queries.detach().numpy(), edges)
+        arrays = queries.detach().numpy(), keys.detach().numpy()
+        log_softmax(*arrays, actions, edges, log_probabilities.numpy())
         ctx.save_for_backward(queries, keys, log_probabilities)
         ctx.legal = places, edges
         return log_probabilities
@@ -138,7 +138,11 @@ compiled = partial(kernel, fastmath=True)
 
 
 @compiled
-def write_legal_places(masks: NDArray[np.bool_], places: Integers, edges: Integers) -> None:
+def write_legal_places(
+    masks: NDArray[np.bool_],  # (B, A)
+    places: Integers,  # (2, L) row and action of each legal entry
+    edges: Integers,  # (B + 1,)
+) -> None:
     """Write the row and action of each legal entry, and where each row ends."""
     legal = 0
     for b in range(len(masks)):
@@ -150,9 +154,14 @@ def write_legal_places(masks: NDArray[np.bool_], places: Integers, edges: Intege
 
 
 @compiled
-def log_softmax(tables: Any, queries: Float32s, edges: Integers) -> None:
+def log_softmax(
+    queries: Float32s,  # (B, K)
+    keys: Float32s,  # (A, K)
+    actions: Integers,  # (L,)
+    edges: Integers,  # (B + 1,)
+    log_probabilities: Float32s,  # (L,), at first the biases
+) -> None:
     """Add each row's logits to its biases in place, then turn them into log-probabilities."""
-    keys, actions, log_probabilities = tables
     for b in range(len(queries)):
         row = log_probabilities[edges[b] : edges[b + 1]]
         for i in range(len(row)):
@@ -168,7 +177,11 @@ def log_softmax(tables: Any, queries: Float32s, edges: Integers) -> None:
 
 
 @compiled
-def through_softmax(of_logits: Float32s, log_probabilities: Float32s, edges: Integers) -> None:
+def through_softmax(
+    of_logits: Float32s,  # (L,), at first the gradients of the log-probabilities
+    log_probabilities: Float32s,  # (L,)
+    edges: Integers,  # (B + 1,)
+) -> None:
     """Turn gradients of the log-probabilities into gradients of the logits, in place."""
     for b in range(len(edges) - 1):
         total = np.float32(0)
@@ -180,7 +193,11 @@ def through_softmax(of_logits: Float32s, log_probabilities: Float32s, edges: Int
 
 @compiled
 def add_products(
-    slopes: Float32s, places: Integers, vectors: Float32s, sources: Integers, sums: Float32s
+    slopes: Float32s,  # (L,)
+    places: Integers,  # (L,) rows of `sums`
+    vectors: Float32s,  # (V, K), of decisions or of actions
+    sources: Integers,  # (L,) rows of `vectors`
+    sums: Float32s,  # (S, K), of the other ones
 ) -> None:
     """For each i, add slopes[i] * vectors[sources[i]] to sums[places[i]].
 

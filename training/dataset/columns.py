@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hanamachi.engine.entries import INT8_MAX
 from hanamachi.engine.game import Variant
 
 Arrays = Mapping[str, NDArray[Any]]  # column -> its rows, (n,), (n, N) or (n, A)
@@ -87,8 +86,3 @@ def numpy_array(rows: pa.ChunkedArray, size: int) -> NDArray[Any]:
     if not pa.types.is_fixed_size_list(whole.type):
         return np.asarray(whole)
     return np.asarray(whole.flatten()).reshape(len(whole), size)
-
-
-def in_units(observations: NDArray[np.float32], units: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Observations, (n, N), as the engine writes them in int8: x * units, at most 127."""
-    return np.rint(observations * units).clip(-INT8_MAX, INT8_MAX).astype(np.int8)

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
+from hanamachi.engine.entries import int8_rows
 from hanamachi.engine.game import Variant
 from hanamachi.engine.threads import parallel_for
 from hanamachi.policies.search.hanabi_single_agent import SingleAgent
 from hanamachi.policies.search.improve import Improve
 from hanamachi.policies.search.regret import action_values
 from hanamachi.sessions.players import SeatedPlayer, Turns, rewards_of
-from hanamachi.training.dataset.columns import in_units
 from hanamachi.training.dataset.recipe import OTHER_DEALS, Recipe
 from hanamachi.training.evaluation.deals import Deals, DecisionRequest, drawn, new_games, play_games
 from hanamachi.training.evaluation.statistics import Float64s
@@ -92,7 +92,7 @@ class Recorder:
             "seat": turns.seats.astype(np.int8),
             "policy": np.full(len(actions), asked.side, np.int8),
             "legal": np.count_nonzero(turns.masks, axis=1).astype(np.int16),
-            "observation": in_units(turns.observations, variant.observation.units),
+            "observation": int8_rows(turns.observations, variant.observation.units),
             "mask": turns.masks,
             "action": actions.astype(np.int16),
             "probabilities": distribution,

@@ -10,6 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from hanamachi.engine.entries import int8_rows
+
 BITS = 8  # of a byte
 
 
@@ -46,15 +48,13 @@ class Int8:
 
     def __init__(self, units: NDArray[np.float32]) -> None:
         """An entry of x is kept as x * units; `units` (N,) are those of the layout."""
-        self.size, self.units = len(units), torch.tensor(units)
-        self.largest = torch.iinfo(self.dtype).max
+        self.size, self.units = len(units), units
 
     def pack(self, rows: NDArray[Any]) -> Tensor:
-        counted = (torch.from_numpy(rows) * self.units).round_()
-        return counted.clamp_(-self.largest, self.largest).to(self.dtype)
+        return torch.from_numpy(int8_rows(rows, self.units))
 
     def unpack(self, packed: Tensor) -> Tensor:
-        return packed / self.units.to(packed.device)
+        return packed / torch.tensor(self.units, device=packed.device)
 
 
 class Bits:

@@ -14,6 +14,7 @@ from messages import assert_one_sentence
 from small_datasets import JUDGES, SMALL, content, made
 
 from hanamachi.engine import kernels
+from hanamachi.engine.entries import int8_rows
 from hanamachi.engine.threads import parallel_for
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
@@ -21,7 +22,6 @@ from hanamachi.policies import load_policy
 from hanamachi.sessions.players import SeatedPlayer, step, turns_of
 from hanamachi.training import evaluate
 from hanamachi.training.dataset import load, make
-from hanamachi.training.dataset.columns import in_units
 from hanamachi.training.dataset.figures import figures_in
 from hanamachi.training.dataset.recipe import OTHER_DEALS, Recipe
 from hanamachi.training.dataset.record import begun
@@ -45,7 +45,7 @@ def test_a_game_can_be_replayed_to_the_same_rows(game, tmp_path):
         turns = turns_of(rules, table, found.game[rows].astype(np.int64))
         assert (found.seat[rows] == turns.seats).all()
         assert (found.mask[rows] == turns.masks).all()
-        seen = in_units(turns.observations, rules.observation.units)
+        seen = int8_rows(turns.observations, rules.observation.units)
         assert (found.observation[rows] == seen).all()
         assert (found.probabilities[rows] == player.distribution(turns)[0]).all()
         assert (found.earned[rows] == totals[turns.rows, turns.seats]).all()
@@ -82,7 +82,7 @@ def test_no_evaluation_plays_its_deals(tmp_path):
     parallel_for(kernels.reset, rules.rule_set, table)
     seen = turns_of(rules, table, np.arange(8)).observations
     assert (
-        in_units(seen, rules.observation.units) != found.part(found.decision == 0).observation
+        int8_rows(seen, rules.observation.units) != found.part(found.decision == 0).observation
     ).any()
     with pytest.raises(UserError, match="seed"):
         evaluate(["greedy"], "hanamikoji", 8, OTHER_DEALS, opponents=["random"])
