@@ -109,7 +109,8 @@ class KeepUnlessWorse(Periodic):
     """Evaluates the policy, and exports it unless the best one before was better beyond noise.
 
     The deals of all evaluations are the same, and the difference on each of them decides. Of
-    policies that differ by noise alone the last one has learned most.
+    policies that differ by noise alone the last one has learned most. The best one of many
+    evaluations was lucky, so the test allows for their number.
     """
 
     def __init__(
@@ -144,8 +145,8 @@ class KeepUnlessWorse(Periodic):
         self.show(decisions, results)
         # compared with the best result, not with the kept one: else the kept checkpoint could get
         # worse in small steps, each of them within the noise
-        best = state.best_results
-        if best is None or not is_better(best, than=of_deals):
+        best, state.evaluations = state.best_results, state.evaluations + 1
+        if best is None or not is_better(best, than=of_deals, among=state.evaluations):
             state.kept_result, state.kept_decisions = float(of_deals.mean()), decisions
             card = model_card(self.config, provenance.of_run(self.config), decisions, [])
             save_checkpoint(self.out / POLICY, checkpoint, card)

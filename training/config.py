@@ -205,8 +205,8 @@ class EvaluationSettings(Model):
 
     All evaluations during the run have the same deals, which are used for nothing else. A later
     checkpoint replaces the kept one unless the best one so far did better beyond noise: one-sided,
-    at 95%, by their differences on each deal. In a cooperative game the mean of its scores with
-    itself and with each of the `partners` counts.
+    at 95%, by their differences on each deal, with regard to the number of evaluations. In a
+    cooperative game the mean of its scores with itself and with each of the `partners` counts.
     """
 
     every: Decisions = 500_000

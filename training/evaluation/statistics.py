@@ -72,17 +72,17 @@ def points_interval(points: Float64s, best_score: int) -> tuple[float, float]:
     return max(0.0, low), min(float(best_score), high)
 
 
-def is_better(scores: Float64s, than: Float64s) -> bool:
+def is_better(scores: Float64s, than: Float64s, among: int = 1) -> bool:
     """Whether one policy is better than another beyond noise, by their scores on each deal, (D,).
 
-    One-sided, at LEVEL: an equally good one passes 1 time in 20. The deals are the same, so their
-    differences count. Of equally good policies, every difference could as well have the other sign,
-    and so the variance of their sum is the sum of their squares. With that, no fewer than three
-    deals can convince.
+    One-sided, at LEVEL: an equally good one passes at most 1 time in 20, also if its scores are the
+    best of `among` equally good ones. The deals are the same, so their differences count. Of
+    equally good policies, every difference could as well have the other sign, and so the variance
+    of their sum is the sum of their squares. With that, no fewer than three deals can convince.
     """
     differences = scores - than
     noise = float(np.sqrt((differences**2).sum()))
-    return bool(differences.sum() > NormalDist().inv_cdf(LEVEL) * noise)
+    return bool(differences.sum() > NormalDist().inv_cdf(at_once(among)) * noise)
 
 
 def quantile(level: float) -> float:
@@ -91,8 +91,11 @@ def quantile(level: float) -> float:
 
 
 def at_once(count: int) -> float:
-    """The level of each of `count` intervals that all hold together with chance LEVEL at least."""
-    return 1 - (1 - LEVEL) / count  # Bonferroni: whatever the intervals have to do with each other
+    """The level of each of `count` intervals or tests, for LEVEL at least of all of them together.
+
+    Bonferroni: it holds however they depend on each other.
+    """
+    return 1 - (1 - LEVEL) / count
 
 
 # --- Ratings

@@ -17,9 +17,10 @@ Weights = Mapping[str, Float32s]
 class RunState:
     """The state of a run, apart from the learner's weights, optimizer and counters.
 
-    The first four fields change while it learns; the others hold their values of the last save.
+    The first five fields change while it learns; the others hold their values of the last save.
     """
 
+    evaluations: int = 0  #: that chose between checkpoints
     #: the best result of an evaluation, on each deal that chooses, (D,)
     best_results: NDArray[np.float64] | None = None
     kept_result: float | None = None  #: the mean result of the kept checkpoint

@@ -197,6 +197,15 @@ def test_of_equally_good_policies_the_later_is_better_1_time_in_20(luck, deals):
     assert found / trials <= band(trials, 0.05)[1] + 0.01 * (deals < 20)  # a few deals are coarse
 
 
+def test_the_best_of_many_equally_good_policies_is_better_at_most_1_time_in_20():
+    rng, trials = np.random.default_rng(11), sample(EVALUATIONS, 0.5)
+    found = 0
+    for _ in range(trials):
+        *before, last = rng.integers(0, 3, size=(20, 400)) / 2
+        found += is_better(max(before, key=np.mean), than=last, among=20)
+    assert found / trials <= band(trials, 0.05)[1]
+
+
 def test_what_is_better_by_far_is_found_and_what_is_worse_never():
     rng, trials = np.random.default_rng(9), sample(EVALUATIONS, 0.1)
     luck = rng.normal(size=(trials, 1000))  # which both have
