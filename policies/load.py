@@ -32,7 +32,7 @@ from hanamachi.policies.names import (
     refuse_other_than_checkpoint,
     search_parts,
 )
-from hanamachi.policies.policy import POLICY, FunctionPolicy, Policy, as_policy
+from hanamachi.policies.policy import FunctionPolicy, Policy, as_policy
 from hanamachi.policies.rules.registry import NAMES, rule_policy
 from hanamachi.storage.plain_yaml import parse_settings
 
@@ -190,7 +190,10 @@ def load_own(spec: str, game: str | None, options: Options) -> Policy:
         raise
     except (Exception, SystemExit) as error:
         raise UserError(f"{spec} made no policy: {type_and_message(error)}") from error
-    policy = returned_policy(spec, made, chosen)
+    try:
+        policy = as_policy(made, chosen)
+    except UserError as error:
+        raise UserError(f"{spec} returned no policy: {error}") from None
     if not policy.variant.understands(chosen):
         raise UserError(
             f"{spec} made a policy for {policy.variant.id} that cannot play the game asked for, "
@@ -199,16 +202,6 @@ def load_own(spec: str, game: str | None, options: Options) -> Policy:
     if isinstance(policy, FunctionPolicy):  # whose own name says little: many are called act
         policy.name = spec
     return policy
-
-
-def returned_policy(spec: str, made: Any, variant: Variant) -> Policy:
-    """What a factory returned, as a policy; UserError, which names the factory, if it is none."""
-    if not (isinstance(made, Policy) or callable(made)):
-        raise UserError(f"{spec} returned {shown(made)}: return {POLICY}")
-    try:
-        return as_policy(made, variant)
-    except UserError as error:
-        raise UserError(f"{spec} returned no policy: {error}") from None
 
 
 def check_arguments(spec: str, factory: Any, variant: Variant, settings: Options) -> None:

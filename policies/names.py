@@ -22,6 +22,7 @@ DATASET_FILE = "dataset.json"  # which describes the dataset in whose folder it 
 PROGRAMS = (  # ends of the names of files that are bots, or hold a policy's code
     ".py", ".js", ".mjs", ".ts", ".sh", ".exe", ".bat", ".jar", ".rb", ".pl", ".lua", ".cpp", ".rs",
 )  # fmt: skip
+FACTORY = re.compile(r"\w[\w.]*:\w.*", re.DOTALL)  # what only a factory can be meant by
 FACTORY_WITH_SETTINGS = re.compile(r"([\w.]+:\w+):(\w+=.*)", re.DOTALL)
 FILE_AND_FACTORY = re.compile(r"(.*[/\\])?(\w+)(\.py)?:([^\W\d]\w*)(:\w+=.*)?", re.DOTALL)
 
@@ -64,7 +65,7 @@ def kind_of(name: str) -> Kind | None:
         return Kind.ONNX
     if is_path(name) or os.path.exists(name):
         return Kind.CHECKPOINT
-    return Kind.FACTORY if ":" in name and not names_a_game else None
+    return Kind.FACTORY if FACTORY.fullmatch(name) and not names_a_game else None
 
 
 def is_path(name: str) -> bool:

@@ -247,7 +247,7 @@ def as_policy(candidate: Any, variant: Variant) -> Policy:
         return candidate
     if callable(candidate):
         return FunctionPolicy(candidate, variant)
-    raise UserError(f"{shown(candidate)} is no policy: give {POLICY}")
+    raise UserError(f"give {POLICY}, not {shown(candidate)}")
 
 
 class RulePolicy(Policy):

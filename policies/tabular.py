@@ -59,5 +59,5 @@ class TabularPolicy(Policy):
 
 def as_bytes(observations: Observations) -> NDArray[np.bytes_]:
     """Each row as one value that can be compared and sorted, (B,)."""
-    rows = np.ascontiguousarray(observations, np.float32)
+    rows = np.ascontiguousarray(observations, np.float32) + np.float32(0)  # -0.0 becomes 0.0
     return rows.view(f"S{rows.shape[1] * rows.itemsize}").ravel()

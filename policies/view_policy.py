@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from typing import Self
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import UserError
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
-from hanamachi.sessions.worlds import Worlds
+from hanamachi.sessions.worlds import Worlds, checked_worlds
 
 Counts = dict[str, float]  # what a policy counts while it plays, by name
 
@@ -33,12 +32,8 @@ class ViewPolicy(Policy):
     def distribution(
         self, observation: Observations, mask: Masks, memory: Memory
     ) -> tuple[Probabilities, None, Memory]:
-        if self._worlds is None:
-            raise UserError(
-                f"{self.name} plays from views: pass it the games with "
-                "policy.with_worlds(env.worlds()) before each decision"
-            )
-        return self.probabilities(self._worlds, mask), None, memory
+        worlds = checked_worlds(self._worlds, len(mask), self.name)
+        return self.probabilities(worlds, mask), None, memory
 
     def counts(self) -> Counts:
         """What it has counted since it was loaded, such as tokens; by default nothing."""

@@ -101,7 +101,8 @@ class Model(BaseModel):
 class PPOSettings(Model):
     """Settings of the learner, with the names of stable-baselines3.
 
-    A schedule is a number, `lin_x` (from x to 0 over the run), or `[from, to]`.
+    A schedule is a number, `lin_x` (from x to 0 over the run), or `[from, to]`. The advantages of
+    each rollout have standard deviation 1, so `ent_coef` and `magnet.kl_coef` are in these units.
     """
 
     learning_rate: Schedule = (1e-3, 5e-5)
@@ -109,7 +110,7 @@ class PPOSettings(Model):
     n_steps: Annotated[int, Field(gt=0, le=ROLLOUT)] = 16
     """Decisions per game in a rollout."""
     batch_size: Annotated[int, Field(gt=0, le=ROLLOUT)] = 1024
-    """Decisions per minibatch."""
+    """Decisions per minibatch, at most: a rollout is divided into equal parts."""
     n_epochs: Annotated[int, Field(gt=0, le=EPOCHS)] = 4
     """Passes over each rollout."""
     gamma: Unit = 1.0
@@ -181,7 +182,7 @@ class DistillationSettings(Model):
     tried: Annotated[int, Field(gt=1, le=SEARCHED_ACTIONS)] = 5
     """How many of the likeliest actions are tried, at most."""
     kl_coef: Schedule = 0.02
-    """Coefficient of KL(policy || policy that was searched)."""
+    """Coefficient of KL(policy || policy that was searched), in what a seat earns, -1 to 1."""
 
 
 class AverageSettings(Model):
@@ -365,6 +366,11 @@ class Config(Model):
     def _can_be_distilled(self) -> None:
         """The search must be possible, and all that it assumes must hold."""
         self._is_for("competitive", "distillation is", "remove it")
+        if round(self.distillation.share * self.num_games) == 0:
+            raise ValueError(
+                f"distillation.share, of {self.num_games} games, is less than one game: set a "
+                "larger share, or play more games at once"
+            )
         for part in ("redeal", "rewind", "next_event"):
             self.variant().needs(part, "distillation")
         if self.opponents.keys() != {SELF}:
@@ -493,7 +499,9 @@ def put_setting(data: dict[str, Any], name: str, value: Any, source: str) -> Non
     if len(path) > NESTING:
         raise UserError(f"{source}: no setting is nested so deep")
     for part in path:
-        data = data.setdefault(part, {})
+        if data.get(part) is None:  # not there, or a heading with nothing below it
+            data[part] = {}
+        data = data[part]
         if not isinstance(data, dict):
             raise UserError(f"{source}: {part} has no settings below it")
     data[last] = value

@@ -6,7 +6,7 @@ A run reads top to bottom: open the folder, build the learner, loop, export, fin
 
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +137,7 @@ def learn(
     """The loop of a run: collect a rollout, improve the policy, and then do what is due."""
     learner.begin(steps)
     # the bar restores the terminal, whatever happens
-    with held_signals() as received, bar:
+    with closing(learner.logger), held_signals() as received, bar:
         progress = ShowProgress(bar, title, learner, steps)
         for duty in duties:
             duty.start()
@@ -151,7 +151,6 @@ def learn(
                 duty.act_if_due()
         if received:
             saving.act()
-    learner.logger.close()  # so that the curve has all of it
     if received:  # by a handler that lets the program go on
         raise KeyboardInterrupt
 

@@ -116,6 +116,17 @@ class Worlds:
         return worlds
 
 
+def checked_worlds(worlds: Worlds | None, rows: int, name: str) -> Worlds:
+    """The worlds that a policy of this name was given; UserError unless `rows` of them are due."""
+    if worlds is None or len(worlds) != rows or not worlds.due:
+        games = "this game as it stands" if rows == 1 else f"these {rows} games as they stand"
+        raise UserError(
+            f"{name} needs the worlds of {games} now: use policy.with_worlds(env.worlds()) before "
+            "each decision"
+        )
+    return worlds
+
+
 def worlds_of(session: Session, seat: int) -> Worlds:
     """A single game, as one of its seats knows it; UserError unless it is in progress."""
     if session.mover == OVER:

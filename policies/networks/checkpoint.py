@@ -57,7 +57,7 @@ def load_checkpoint(
     path = checked_path(folder)
     check_is_no_run(path)
     checkpoint = read_folder(path, lambda there: read_checkpoint(there, game, options))
-    return CompiledPolicy(checkpoint, path.absolute().name)
+    return CompiledPolicy(checkpoint, Path(os.path.abspath(path)).name)
 
 
 def check_is_no_run(path: Path) -> None:

@@ -47,6 +47,15 @@ def trunk_entries(size: int, advice: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.setdiff1d(np.arange(size), advice)
 
 
+def input_scale(bounds: NDArray[Any]) -> NDArray[np.float32]:
+    """What entries with these bounds, (I,), are multiplied with before the trunk reads them.
+
+    Each is divided by the square root of its bound: small counts keep most of their size, and large
+    ones do not dominate.
+    """
+    return (1 / np.sqrt(np.maximum(bounds, 1))).astype(np.float32)
+
+
 def entry_bounds(low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
     """The largest magnitude of each entry; 1 where bounds are not declared."""
     size = np.maximum(np.abs(low), np.abs(high))

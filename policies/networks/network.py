@@ -36,6 +36,7 @@ from hanamachi.policies.networks.head import (
     Head,
     entry_bounds,
     head_of,
+    input_scale,
     trunk_entries,
 )
 from hanamachi.policies.networks.legal_softmax import LegalDistribution, legal_softmax
@@ -91,11 +92,7 @@ class ActionScoreGate(nn.Module):
 
 
 class InputScaling(nn.Module):
-    """Scales the observation for a trunk and leaves out the advice.
-
-    Each entry is divided by the square root of its bound: small counts keep most of their size,
-    and large ones do not dominate.
-    """
+    """Scales the observation for a trunk, by `input_scale`, and leaves out the advice."""
 
     entries: Tensor
     scale: Tensor
@@ -104,7 +101,7 @@ class InputScaling(nn.Module):
         """`bound` (N,) is the largest magnitude of each entry; `advice` are the ones left out."""
         super().__init__()
         entries = trunk_entries(len(bound), advice)
-        scale = torch.as_tensor(bound[entries], dtype=torch.float32).clamp(min=1).rsqrt()
+        scale = torch.from_numpy(input_scale(bound[entries]))
         self.register_buffer("entries", torch.as_tensor(entries), persistent=False)
         self.register_buffer("scale", scale, persistent=False)
         self.size, self.whole = len(entries), len(entries) == len(bound)

@@ -17,7 +17,7 @@ from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError
 from hanamachi.limits import WEIGHTS_BYTES
 from hanamachi.policies.networks.canonical import AS_SHOWN, Forms, forms_of
-from hanamachi.policies.networks.head import Head, entry_bounds, head_of, trunk_entries
+from hanamachi.policies.networks.head import Head, entry_bounds, head_of, input_scale, trunk_entries
 
 Float32s = NDArray[np.float32]
 Shapes = dict[str, tuple[int, ...]]
@@ -114,7 +114,7 @@ def tables_of(checkpoint: Checkpoint, layout: Layout) -> Tables:
     gate = GateTables(head.advice, linear("trust.weights", weights)) if head.advice.size else None
     return Tables(
         entries,
-        (1 / np.sqrt(np.maximum(bounds[entries], 1))).astype(np.float32),
+        input_scale(bounds[entries]),
         [linear(f"trunk.{2 * n}", weights) for n in range(len(hidden))],
         weights["kinds.weight"] @ head.features.T + weights["free"].T,
         [entity_tables(head, kind, weights) for kind in head.entities],

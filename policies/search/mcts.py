@@ -13,14 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
-from hanamachi.policies.policy import Policy, best, sample
+from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search import tree as trees
 from hanamachi.policies.search.budget import above_zero
-from hanamachi.policies.search.playout import play_out, random_play_out
+from hanamachi.policies.search.playout import play_on, random_play_out
 from hanamachi.policies.search.search import Decision, Search
-from hanamachi.sessions.arguments import SEEDS
-from hanamachi.sessions.observations import observe
-from hanamachi.sessions.policy_checks import distribution_of
+from hanamachi.sessions.players import in_progress
 
 PORTION = 64  # worlds that descend before the results of any of them are known
 MAX_DEPTH = 64  # of a descent
@@ -70,12 +68,6 @@ class Mcts(Search):
         if self.blueprint is None:
             earned += random_play_out(self._rollout_policy, worlds)
             return
-        going = np.flatnonzero(worlds["mover"] >= 0)
-        if not len(going):  # a policy may not know what to do about none
-            return
-        games = worlds[going]
-        seen = observe(self.variant, games, games["mover"].astype(np.int64))
-        probabilities, *_ = distribution_of(self.blueprint, *seen, self.initial_memory(len(going)))
-        actions = sample(probabilities, rng.random(len(going)))
-        luck = rng.integers(SEEDS, size=len(games), dtype=np.uint64)
-        earned[going] += play_out(self.blueprint, games, actions, luck)
+        going = in_progress(worlds)
+        if len(going):  # a policy may not know what to do about none
+            earned[going] += play_on(self.blueprint, worlds[going], rng)

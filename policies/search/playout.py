@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.threads import parallel_for
 from hanamachi.policies.policy import Memory, Policy, RandomPolicy, sample, uniforms
+from hanamachi.sessions.arguments import SEEDS
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.players import SeatedPlayer, in_progress, step, turns_of
 from hanamachi.sessions.policy_checks import memory_of, values_of
@@ -20,6 +21,21 @@ Returns = NDArray[np.float64]  # (B, S) what each seat earns
 Luck = NDArray[np.uint64]  # (B,) games with the same number have the same random numbers
 
 DROP_GAP = 2.0  # an action is dropped if it is worse by more standard errors than this
+
+
+def play_on(
+    policy: Policy, games: NDArray[Any], rng: np.random.Generator, luck: Luck | None = None
+) -> Returns:
+    """What each seat earns, (B, S), if `policy` plays all seats of games in progress to their end.
+
+    It begins with the memory of a new game. The games are changed; see `play_out`.
+    """
+    variant = policy.variant
+    player = SeatedPlayer(policy, variant, len(games))
+    actions = player.act(turns_of(variant, games, np.arange(len(games))), rng)
+    if luck is None:
+        luck = rng.integers(SEEDS, size=len(games), dtype=np.uint64)
+    return play_out(policy, games, actions, luck, memory=player.memory)
 
 
 def play_out(

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.policies.policy import Policy
-from hanamachi.policies.search.playout import play_out
+from hanamachi.policies.search.playout import play_on
 from hanamachi.sessions.observations import observe
-from hanamachi.sessions.policy_checks import actions_of, memory_of, values_of
+from hanamachi.sessions.policy_checks import memory_of, values_of
 
 POSITIONS = 100_000  # whose values are kept: of some hundred bytes each
 DEALS = 32  # of each position, with the same seeds for all positions
@@ -45,15 +45,13 @@ class RoundValue:
     def _computed(self, game: NDArray[Any]) -> NDArray[np.float64]:
         """The value for each seat in game[0], (S,)."""
         deals = self._dealt(game)
-        seats = deals["mover"].astype(np.int64)
-        seen = *observe(self.policy.variant, deals, seats), memory_of(self.policy, len(deals))
         if self.policy.has_values:
-            values = values_of(self.policy, *seen)
+            seats = deals["mover"].astype(np.int64)
+            seen = observe(self.policy.variant, deals, seats)
+            values = values_of(self.policy, *seen, memory_of(self.policy, len(deals)))
             first = float(np.where(seats == 0, values, -values).mean())
             return np.array([first, -first])
-        rng = np.random.default_rng(0)
-        actions, _ = actions_of(self.policy, *seen, rng)
-        return play_out(self.policy, deals, actions, deals["rng"].copy()).mean(0)
+        return play_on(self.policy, deals, np.random.default_rng(0), deals["rng"].copy()).mean(0)
 
     def _dealt(self, game: NDArray[Any]) -> NDArray[Any]:
         deals = np.repeat(game, DEALS)

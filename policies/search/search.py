@@ -36,7 +36,7 @@ from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.arguments import SEEDS, whole_number
 from hanamachi.sessions.opponent_protocol import cannot_play
 from hanamachi.sessions.policy_checks import distribution_of, memory_of, scores_of
-from hanamachi.sessions.worlds import Worlds
+from hanamachi.sessions.worlds import Worlds, checked_worlds
 
 KINDS: Mapping[str, str] = {  # kind -> the entry point of its class
     "improve": "hanamachi.policies.search.improve:Improve",
@@ -67,6 +67,11 @@ class Decision:
     def actions(self) -> NDArray[np.int64]:
         """The legal actions, ascending."""
         return np.flatnonzero(self.mask)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the game is not over."""
+        return bool(self.worlds.going[self.row])
 
     def sample(self, count: int) -> NDArray[Any]:
         """New worlds at each call, (count,), in which the seat that decides is to move."""
@@ -169,9 +174,8 @@ class Search(Policy):
         probabilities = np.empty(mask.shape, np.float32)
         for decision in decisions:
             probabilities[decision.row] = decision.prior
-        going = self._checked_worlds(len(mask)).going
         choices = (each for each in decisions if self.searches_all or len(each.actions) > 1)
-        asked = [decision for decision in choices if going[decision.row]]
+        asked = [decision for decision in choices if decision.goes_on]
         for decision, found in zip(asked, self.search_all(asked), strict=True):
             probabilities[decision.row] = found
         return probabilities, None, after
@@ -209,7 +213,7 @@ class Search(Policy):
 
         UserError unless the seats to move in the worlds see just these.
         """
-        worlds = self._checked_worlds(len(observation))
+        worlds = checked_worlds(self.worlds, len(observation), self.name)
         observation, mask = readable(self.variant, observation, mask)
         seen, legal = worlds.observe()
         going = worlds.going  # a game that is over is not searched
@@ -220,20 +224,6 @@ class Search(Policy):
                 "use policy.with_worlds(env.worlds()) before each decision"
             )
         return worlds, observation, mask
-
-    def _checked_worlds(self, rows: int) -> Worlds:
-        if self.worlds is None:
-            raise UserError(
-                f"{self.name} needs the worlds of its games: use policy.with_worlds(env.worlds())"
-            )
-        if len(self.worlds) != rows:
-            raise UserError(f"{self.name} has worlds of {len(self.worlds)} games, not of {rows}")
-        if not self.worlds.due:
-            raise UserError(
-                f"{self.name} has the worlds of another seat's turn: use "
-                "policy.with_worlds(env.worlds()) before each decision"
-            )
-        return self.worlds
 
     def _generator(self, *known: NDArray[Any]) -> np.random.Generator:
         """A generator seeded by what the seat knows and by the policy's seed."""

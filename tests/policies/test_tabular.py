@@ -36,6 +36,14 @@ def test_known_observations_get_their_row_and_others_uniform_play(table):
     assert memory.shape == (ROWS + 1, 0)
 
 
+def test_zeros_of_either_sign_are_the_same_observation(table):
+    observations, chances = table
+    policy = TabularPolicy(RULES, np.where(observations == 0, -0.0, observations), chances)
+    masks = np.ones((ROWS, RULES.actions.size), np.int8)
+    answers, *_ = policy.distribution(observations, masks, policy.initial_memory(ROWS))
+    np.testing.assert_array_equal(answers, chances)
+
+
 def test_a_table_that_does_not_fit_is_refused(table):
     observations, chances = table
     with pytest.raises(UserError, match=str(RULES.observation.size)):

@@ -19,6 +19,7 @@ from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.players import SeatedPlayer, in_progress, turns_of
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.views import seat_view
+from hanamachi.sessions.worlds import worlds_of
 from hanamachi.training.evaluation.deals import followed, play_games
 
 every_variant = pytest.mark.parametrize("id", hanamachi.VARIANTS)
@@ -107,6 +108,21 @@ def test_it_asks_for_the_games_if_it_has_not_been_given_them() -> None:
     policy = FirstAction(hanamachi.variant("hanamikoji"))
     session = Session(policy.variant)
     session.begin(0)
+    observation, mask = session.observe(session.mover)
+    with pytest.raises(UserError, match="with_worlds"):
+        policy.predict(observation, action_masks=mask)
+
+
+def test_it_refuses_the_worlds_of_other_games_or_of_the_turn_before() -> None:
+    session = Session(hanamachi.variant("hanamikoji"))
+    session.begin(0)
+    policy = FirstAction(session.variant).with_worlds(worlds_of(session, session.mover))
+    observation, mask = session.observe(session.mover)
+    policy.predict(observation, action_masks=mask)
+    with pytest.raises(UserError, match="these 2 games"):
+        policy.predict(np.stack([observation] * 2), action_masks=np.stack([mask] * 2))
+    while session.mover == policy._worlds._seats[0]:
+        session.step(int(session.observe(session.mover)[1].argmax()))
     observation, mask = session.observe(session.mover)
     with pytest.raises(UserError, match="with_worlds"):
         policy.predict(observation, action_masks=mask)

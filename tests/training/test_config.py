@@ -154,6 +154,10 @@ def test_a_setting_can_be_overridden(load, override, place, value):
     assert found == value
 
 
+def test_a_heading_with_nothing_below_it_can_be_filled(load):
+    assert load(SMALL + "ppo:\n  # gamma: 0.9", ["ppo.gamma=0.5"]).ppo.gamma == 0.5
+
+
 def test_the_last_of_several_overrides_counts(load):
     assert load(SMALL, ["seed=1", "seed=2"]).seed == 2
 

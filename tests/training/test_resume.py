@@ -270,9 +270,10 @@ def test_a_signal_at_any_time_is_one_sentence(place, start, tmp_path):
 
 @pytest.mark.parametrize("start", [{}, {"init_from": "greedy", "clone": {"steps": 192}}])
 def test_a_run_ends_unfinished_after_a_signal_whose_handler_returns(start, tmp_path, monkeypatch):
-    config, collect = Config(**SETTINGS | start), SelfPlayPPO.collect
+    config, collect, closed = Config(**SETTINGS | start), SelfPlayPPO.collect, []
 
     def signalled(learner, *given):
+        monkeypatch.setattr(learner.logger, "close", lambda: closed.append(learner))
         signal.raise_signal(signal.SIGTERM)
         return collect(learner, *given)
 
@@ -284,6 +285,7 @@ def test_a_run_ends_unfinished_after_a_signal_whose_handler_returns(start, tmp_p
                 train(config, tmp_path)
     finally:
         signal.signal(signal.SIGTERM, handler)
+    assert closed  # or a thread and a file would stay open
     names = {path.name for path in tmp_path.iterdir()}
     assert {"clone", "evaluation.json"}.isdisjoint(names)
     assert names & {SAVED, CLONE_SAVED} == {CLONE_SAVED if start else SAVED}

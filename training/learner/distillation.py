@@ -121,7 +121,7 @@ class Distillation(SelfPlayPPO):
         count, most = round(self.searching.share * env.num_envs), self.searching.tried
         tried = np.zeros((env.num_envs, most), np.int64)
         gains = np.zeros((env.num_envs, most), np.float32)
-        rows = self.rng.permutation(env.num_envs)[: max(1, count)]
+        rows = self.rng.permutation(env.num_envs)[:count]
         decisions = self.decisions(env, rows)
         pairs = [(each, likeliest(each.prior, each.mask, most)) for each in decisions]
         found = self.search.results_of_many(pairs, self.searching.worlds)

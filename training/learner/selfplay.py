@@ -22,6 +22,7 @@ of a minibatch, K entries of what a centralised critic sees in addition.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
+from math import ceil
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -372,7 +373,8 @@ class SelfPlayPPO(MaskablePPO):
                 self.magnet.before_update(self.policy.network, self.num_timesteps)
                 self.magnet.store_log_probs(buffer, self.batch_size)
             for _ in range(self.n_epochs):
-                for decisions in buffer.shuffled(self.generator).split(self.batch_size):
+                order = buffer.shuffled(self.generator)
+                for decisions in order.tensor_split(ceil(len(order) / self.batch_size)):
                     parts = self.descend(decisions, scheduled)
                     totals = {name: totals.get(name, 0) + part for name, part in parts.items()}
                     steps += 1

@@ -128,6 +128,9 @@ def test_a_link_to_the_folder_is_the_folder(whole, tmp_path):
 def test_a_checkpoint_loads_from_within_its_folder(whole, monkeypatch):
     monkeypatch.chdir(whole)
     assert load_checkpoint(".").name == whole.name
+    (whole / "below").mkdir()
+    monkeypatch.chdir(whole / "below")
+    assert load_checkpoint("..").name == whole.name
 
 
 @pytest.mark.parametrize("option", ["folder", "path", "game"])

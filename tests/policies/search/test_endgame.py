@@ -17,7 +17,7 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.search import round_value as round_value_module
 from hanamachi.policies.search.endgame import Tree
-from hanamachi.policies.search.playout import play_out
+from hanamachi.policies.search.playout import play_on
 from hanamachi.policies.search.reach import weights
 from hanamachi.policies.search.round_value import RoundValue
 from hanamachi.sessions.observations import observe
@@ -172,11 +172,11 @@ def test_the_value_of_a_round_takes_its_luck_from_no_game_that_goes_on(
 
     def played(policy: Policy, games: NDArray[np.void], *how: NDArray[np.uint64]) -> NDArray:
         lucks.append(how[-1].copy())
-        earned = play_out(policy, games, *how)
+        earned = play_on(policy, games, *how)
         np.testing.assert_array_equal(how[-1], lucks[-1])
         return earned
 
-    monkeypatch.setattr(round_value_module, "play_out", played)
+    monkeypatch.setattr(round_value_module, "play_on", played)
     starts = TWO_ROUNDS.new(np.arange(2, dtype=np.uint64))
     for start in starts:
         kernels.start_one(TWO_ROUNDS.rule_set, start)

@@ -17,11 +17,11 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import SEARCH_WORLDS
 from hanamachi.policies import load_policy
-from hanamachi.policies.policy import BatchPolicy, RandomPolicy
+from hanamachi.policies.policy import BatchPolicy, Policy, RandomPolicy, uniform
 from hanamachi.policies.search import budget
 from hanamachi.policies.search.budget import Budget
 from hanamachi.policies.search.improve import Improve
-from hanamachi.policies.search.playout import gap_to_best, play_out
+from hanamachi.policies.search.playout import gap_to_best, play_on, play_out
 from hanamachi.policies.search.search import new_search
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.worlds import Worlds
@@ -356,6 +356,30 @@ def test_games_that_are_played_out_are_over(policy):
     games, player = midgame(variant, 2, games=20), load_policy(policy, "hanamikoji")
     play_out(player, games, first_actions(variant, games), np.arange(20, dtype=np.uint64))
     assert (games["mover"] == OVER).all()
+
+
+class Counting(Policy):
+    """Plays at random, and remembers in each seat how often it has chosen there."""
+
+    def __init__(self, variant):
+        super().__init__(variant)
+        self.counts = []
+
+    def initial_memory(self, batch):
+        return np.zeros((batch, 1), np.int64)
+
+    def distribution(self, observation, mask, memory):
+        self.counts += memory.ravel().tolist()
+        return uniform(mask), None, memory + 1
+
+
+def test_games_that_are_played_on_begin_with_empty_memories_and_remember_every_decision():
+    variant = make_variant("hanamikoji", max_rounds=1)
+    policy, games = Counting(variant), midgame(variant, 0, games=20)
+    play_on(policy, games, np.random.default_rng(0))
+    assert (games["mover"] == OVER).all()
+    # each seat uses its four action tiles, and answers a gift and a competition
+    assert np.bincount(policy.counts).tolist() == [2 * 20] * 6
 
 
 @pytest.mark.parametrize("policy", ["greedy", "random"])

@@ -212,6 +212,7 @@ def test_the_model_card_says_that_search_taught_the_policy():
         ({"distillation": {"worlds": 4}}, "distillation.share"),
         ({"game": "hanabi:2p", "options": {}}, "hanabi:2p"),
         ({"distillation": {"share": 2}}, "distillation.share"),
+        ({"distillation": {"share": 0.001}}, "distillation.share"),  # of so few games: none
         ({"distillation": {"share": 0.5, "worlds": 0}}, "distillation.worlds"),
         ({"distillation": {"share": 0.5, "tried": 1}}, "distillation.tried"),
     ],

@@ -455,13 +455,28 @@ def test_the_ends_of_games_are_counted_by_a_monitor(env):
     assert STEPS * GAMES - GAMES * max(lengths) < sum(lengths) <= STEPS * GAMES
 
 
-@pytest.mark.parametrize(("batch_size", "num_games"), [(1, 3), (16, 17)])
-def test_a_minibatch_of_one_decision_leaves_the_weights_sound(batch_size, num_games):
+def minibatches_of(num_games, batch_size):
+    """A learner after one rollout, of one decision for each game, and the sizes of its steps."""
     ppo = {"n_steps": 1, "batch_size": batch_size, "n_epochs": 1}
     learner = new_learner(Config(game="hanamikoji", num_games=num_games, ppo=ppo))
     learner.set_logger(quiet())
+    sizes, descend = [], learner.descend
+    learner.descend = lambda rows, scheduled: sizes.append(len(rows)) or descend(rows, scheduled)
     learner.learn(num_games)
+    return learner, sizes
+
+
+def test_a_minibatch_of_one_decision_leaves_the_weights_sound():
+    learner, sizes = minibatches_of(num_games=3, batch_size=1)
+    assert sizes == [1, 1, 1]
     assert all(weights.isfinite().all() for weights in learner.policy.parameters())
+
+
+@pytest.mark.parametrize(("num_games", "sizes"), [(32, [16, 16]), (34, [12, 11, 11]), (5, [5])])
+def test_a_rollout_is_divided_into_equal_minibatches_so_that_no_step_follows_few_decisions(
+    num_games, sizes
+):
+    assert minibatches_of(num_games, batch_size=16)[1] == sizes
 
 
 @pytest.mark.parametrize("wanted", ["two", "-1", "1.5"])
