@@ -390,7 +390,7 @@ def test_a_policy_without_its_variant_is_told_to_call_the_constructor():
 
 
 def test_an_object_that_is_no_policy_is_named_by_its_type():
-    with pytest.raises(UserError, match=r"type object .*Policy"):
+    with pytest.raises(UserError, match=r"Policy.*type object"):
         as_policy(object(), make_variant("hanamikoji"))
 
 
