@@ -15,7 +15,8 @@ from stable_baselines3.common.env_util import make_vec_env
 from hanamachi import variant
 from hanamachi.policies import BatchPolicy
 from hanamachi.training import evaluate
-from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.learner.selfplay_policy import SelfPlayPolicy
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
 GAME = variant("hanamikoji")

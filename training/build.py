@@ -26,7 +26,8 @@ from hanamachi.training.learner.fixed_opponents import no_games, rows_of_each
 from hanamachi.training.learner.magnet import MovingAverage, Snapshot
 from hanamachi.training.learner.other_play import OtherPlayVecEnv
 from hanamachi.training.learner.past import PastSelves
-from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.learner.selfplay_policy import SelfPlayPolicy
 from hanamachi.training.learner.turn_based import TurnBasedVecEnv
 from hanamachi.training.learner.vecenv import FeaturedVecEnv, HanamachiVecEnv, SelfPlayVecEnv
 from hanamachi.training.schedules import schedule

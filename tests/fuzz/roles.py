@@ -21,7 +21,8 @@ from hanamachi.training.cli.play import Contest, play
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.deals import play_games
 from hanamachi.training.learner.clone import Cloning
-from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.learner.selfplay_policy import SelfPlayPolicy
 from hanamachi.training.learner.vecenv import FeaturedVecEnv, HanamachiVecEnv, SelfPlayVecEnv
 
 STEPS = 4

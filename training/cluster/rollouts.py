@@ -20,7 +20,8 @@ from hanamachi.training.build import games_of_workers, new_learner, past_selves
 from hanamachi.training.cluster import RETRIES, answer, check_cluster, connect
 from hanamachi.training.config import Config
 from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer
-from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.learner.selfplay_policy import SelfPlayPolicy
 from hanamachi.training.learner.state import Weights
 from hanamachi.training.learner.vecenv import HanamachiVecEnv
 

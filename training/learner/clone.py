@@ -20,7 +20,8 @@ from torch import Tensor
 from hanamachi.policies.policy import Policy, sample
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer
-from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.learner.selfplay_policy import SelfPlayPolicy
 from hanamachi.training.learner.vecenv import HanamachiVecEnv
 
 GUIDED = 0.5  # share of the phase in which the teacher plays some games, all of them at first

@@ -32,7 +32,8 @@ from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.search.improve import Improve, likeliest
 from hanamachi.policies.search.search import Decision
 from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer
-from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.learner.selfplay_policy import SelfPlayPolicy
 from hanamachi.training.learner.vecenv import HanamachiVecEnv
 from hanamachi.training.seeds import Purpose, stream
 

@@ -8,7 +8,8 @@ from root import ROOT
 from samples import WHOLE, sample
 
 from hanamachi.training.learner.aec import AECSelfPlayVecEnv
-from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.learner.selfplay_policy import SelfPlayPolicy
 from hanamachi.training.schedules import schedule
 
 

@@ -12,7 +12,8 @@ from hanamachi.training.build import learner_settings, make_games
 from hanamachi.training.cluster.rollouts import on_cpu, rollout
 from hanamachi.training.config import Config
 from hanamachi.training.learner.packing import Bits, Int8
-from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.learner.selfplay_policy import SelfPlayPolicy
 from hanamachi.training.learner.shards import one_thread_each
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 

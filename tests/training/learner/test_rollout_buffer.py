@@ -7,7 +7,8 @@ from small_games import GIFTS
 
 from hanamachi.games.registry import variant
 from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer, mover_signed_advantages
-from hanamachi.training.learner.selfplay import SelfPlayPolicy, SelfPlayPPO
+from hanamachi.training.learner.selfplay import SelfPlayPPO
+from hanamachi.training.learner.selfplay_policy import SelfPlayPolicy
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
 
