@@ -34,9 +34,9 @@ from hanamachi.policies.load import load_policy
 from hanamachi.policies.networks.checkpoint import CONFIG
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.training.cli.main import run
-from hanamachi.training.evaluation.deals import DecisionRequest, decide, play_games
 from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.matches import evaluate
+from hanamachi.training.evaluation.playing import DecisionRequest, decide, play_games
 from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.evaluation.ranking import TOO_NOISY
 from hanamachi.training.evaluation.report import bars

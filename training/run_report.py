@@ -18,8 +18,8 @@ from hanamachi.storage.files import replacing
 from hanamachi.training.config import Config
 from hanamachi.training.curve import Curve
 from hanamachi.training.curve_pictures import draw_curve
-from hanamachi.training.evaluation.deals import drawn, own_play
 from hanamachi.training.evaluation.page import rows_table
+from hanamachi.training.evaluation.playing import drawn, own_play
 from hanamachi.training.evaluation.results import Rows
 from hanamachi.training.run_files import CURVE, REPORT
 from hanamachi.training.web_page import page

@@ -19,7 +19,7 @@ from hanamachi.policies.search.search import KINDS, new_search
 from hanamachi.training.build import learner_settings, new_learner, quiet
 from hanamachi.training.cli.play import Contest, play
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation.deals import play_games
+from hanamachi.training.evaluation.playing import play_games
 from hanamachi.training.learner.clone import Cloning
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.learner.selfplay_policy import SelfPlayPolicy

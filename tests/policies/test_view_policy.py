@@ -20,7 +20,7 @@ from hanamachi.sessions.players import SeatedPlayer, in_progress, turns_of
 from hanamachi.sessions.session import Session
 from hanamachi.sessions.views import seat_view
 from hanamachi.sessions.worlds import worlds_of
-from hanamachi.training.evaluation.deals import followed, play_games
+from hanamachi.training.evaluation.playing import followed, play_games
 
 every_variant = pytest.mark.parametrize("id", hanamachi.VARIANTS)
 

@@ -13,7 +13,7 @@ from root import ROOT
 from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.policies.agents import agent_folder, agents_of
 from hanamachi.policies.rules.registry import rule_policies_for
-from hanamachi.training.evaluation.deals import DecisionRequest
+from hanamachi.training.evaluation.playing import DecisionRequest
 
 SCRIPT = ROOT / "scripts" / "leaderboard.py"
 GAME = "hanamikoji"

@@ -18,7 +18,7 @@ from hanamachi.training.best_responses import earlier_search, exploit, runs_agai
 from hanamachi.training.callbacks import Save
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation import deals as playing
+from hanamachi.training.evaluation.playing import play_games
 from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.evaluation.saved_parts import ABOUT, claim
 from hanamachi.training.exact import exploitability, tabulate, tree_of
@@ -38,6 +38,7 @@ CONFIG = Config.from_dict(SETTINGS)
 STEPS = 6_000
 ROLLOUT = 32 * 16  # decisions, of which a run makes whole ones
 MADE = 12 * ROLLOUT
+PLAY_GAMES = "hanamachi.training.evaluation.deals.play_games"  # as pairings play them
 FILES = ("policy/model.safetensors", "policy/config.json", "evaluation.json", "config.yaml")
 
 
@@ -138,7 +139,7 @@ def test_settings_that_are_given_hold_for_every_response(victim, tmp_path):
 
 
 def test_a_checkpoint_knows_its_game_and_its_network(victim, tmp_path, monkeypatch):
-    monkeypatch.setattr(playing, "play_games", few(playing.play_games))
+    monkeypatch.setattr(PLAY_GAMES, few)
     found = exploit(victim, tmp_path, 1, 1)
     assert found.game == "hanamikoji"
     assert found.options["cards"] == (2, 3, 4)
@@ -148,7 +149,7 @@ def test_a_checkpoint_knows_its_game_and_its_network(victim, tmp_path, monkeypat
 def test_a_checkpoint_plays_its_own_game_whatever_game_the_settings_are_for(
     victim, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(playing, "play_games", few(playing.play_games))
+    monkeypatch.setattr(PLAY_GAMES, few)
     other = Config.from_dict({**SETTINGS, "options": {**OPTIONS, "max_rounds": 3}})
     assert exploit(victim, tmp_path / "own", 1, 1, config=other).options["max_rounds"] == 1
     assert exploit("random", tmp_path / "other", 1, 1, config=other).options["max_rounds"] == 3
@@ -184,27 +185,23 @@ def test_a_checkpoint_in_the_current_folder_is_victim_and_start(
     assert f"./{name}" in runs[2].teacher
 
 
-def few(play_games):
+def few(policies, variant, seating, deals, *how):
     """Play two deals for all."""
-
-    def played(policies, variant, seating, deals, *how):
-        pair = [0, len(deals) // 2]
-        returns, games = play_games(policies, variant, seating[pair], deals[pair], *how)
-        return np.repeat(returns, len(deals) // 2, axis=0), games
-
-    return played
+    pair = [0, len(deals) // 2]
+    returns, games = play_games(policies, variant, seating[pair], deals[pair], *how)
+    return np.repeat(returns, len(deals) // 2, axis=0), games
 
 
 @pytest.fixture
 def calls(monkeypatch):
     """The arguments of every call that plays games."""
-    found, play_games = [], playing.play_games
+    found = []
 
     def noted(*how):
         found.append(how)
         return play_games(*how)
 
-    monkeypatch.setattr(playing, "play_games", noted)
+    monkeypatch.setattr(PLAY_GAMES, noted)
     return found
 
 

@@ -7,7 +7,7 @@ from hanamachi.engine import kernels
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.training.build import cloning_learner, new_learner
 from hanamachi.training.config import Config
-from hanamachi.training.evaluation.deals import new_games
+from hanamachi.training.evaluation.playing import new_games
 from hanamachi.training.seeds import Purpose, stream
 
 GAMES = 512

@@ -33,15 +33,7 @@ from hanamachi.training.defaults import (
     MEGABYTES,
     PROCESSOR_SECONDS,
 )
-from hanamachi.training.evaluation.deals import (
-    REPLAYS,
-    Deals,
-    Failure,
-    Pairing,
-    Part,
-    joined,
-    keeping_games,
-)
+from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, joined, keeping_games
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.matches import (
     GAMES_FOLDER,
@@ -59,6 +51,8 @@ from hanamachi.training.evaluation.pairings import (
     missing_deals,
     play_pairing,
 )
+from hanamachi.training.evaluation.playing import Deals
+from hanamachi.training.evaluation.referee import Failure
 from hanamachi.training.evaluation.results import Evaluation
 from hanamachi.training.evaluation.saved_parts import ABOUT, saved_parts
 from hanamachi.training.failures import process_killed

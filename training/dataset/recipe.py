@@ -18,10 +18,11 @@ from hanamachi.policies.search.hanabi_single_agent import SingleAgent
 from hanamachi.policies.search.improve import Improve
 from hanamachi.policies.search.search import Search
 from hanamachi.sessions.arguments import whole_number
-from hanamachi.training.evaluation.deals import ONE_BY_ONE, TWICE, Play, games_in_memory
+from hanamachi.training.evaluation.deals import ONE_BY_ONE, TWICE, games_in_memory
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.matches import checked_play
 from hanamachi.training.evaluation.pairings import SEEDS
+from hanamachi.training.evaluation.playing import Play
 
 OTHER_DEALS = SEEDS  # added to a seed: no evaluation plays these deals
 GAMES_A_FILE, FEW = 2048, 16  # few where somebody slow decides

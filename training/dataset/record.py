@@ -23,7 +23,13 @@ from hanamachi.policies.search.improve import Improve
 from hanamachi.policies.search.regret import action_values
 from hanamachi.sessions.players import SeatedPlayer, Turns, rewards_of
 from hanamachi.training.dataset.recipe import OTHER_DEALS, Recipe
-from hanamachi.training.evaluation.deals import Deals, DecisionRequest, drawn, new_games, play_games
+from hanamachi.training.evaluation.playing import (
+    Deals,
+    DecisionRequest,
+    drawn,
+    new_games,
+    play_games,
+)
 from hanamachi.training.evaluation.statistics import Float64s
 
 

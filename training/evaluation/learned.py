@@ -20,9 +20,9 @@ from hanamachi.policies.features.base import FeatureSet
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy
 from hanamachi.sessions.players import SeatedPlayer
-from hanamachi.training.evaluation.deals import DecisionRequest, drawn, own_play, play_games
 from hanamachi.training.evaluation.json_results import read_as, write_json
 from hanamachi.training.evaluation.matches import chosen_plays, results_of
+from hanamachi.training.evaluation.playing import DecisionRequest, drawn, own_play, play_games
 from hanamachi.training.evaluation.results import Row, TeamScore
 
 LEARNED = "learned.json"  # the file of the result

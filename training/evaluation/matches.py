@@ -29,14 +29,7 @@ from hanamachi.sessions.opponent_protocol import cannot_play
 from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.storage.reading import checked_path
 from hanamachi.training.defaults import EVALUATION_GAMES
-from hanamachi.training.evaluation.deals import (
-    REPLAYS,
-    Pairing,
-    Part,
-    Play,
-    keeping_games,
-    own_play,
-)
+from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, keeping_games
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.judge import move_loss
 from hanamachi.training.evaluation.models import counted, model_use
@@ -49,6 +42,7 @@ from hanamachi.training.evaluation.pairings import (
     check_games,
     play_pairings,
 )
+from hanamachi.training.evaluation.playing import Play, own_play
 from hanamachi.training.evaluation.results import (
     Evaluation,
     cross_plays,

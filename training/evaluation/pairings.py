@@ -12,15 +12,8 @@ from hanamachi.errors import UserError, shown
 from hanamachi.limits import GAMES
 from hanamachi.policies.search.search import MANY_GAMES
 from hanamachi.sessions.arguments import whole_number
-from hanamachi.training.evaluation.deals import (
-    TWICE,
-    Deals,
-    Pairing,
-    Part,
-    divided,
-    joined,
-    play_part,
-)
+from hanamachi.training.evaluation.deals import TWICE, Pairing, Part, divided, joined, play_part
+from hanamachi.training.evaluation.playing import Deals
 from hanamachi.training.evaluation.saved_parts import SavedParts
 
 Mapper = Callable[..., Iterable[Any]]  # works like `map`, perhaps on many processors

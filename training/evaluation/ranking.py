@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hanamachi.training.evaluation.deals import TWICE, Play
+from hanamachi.training.evaluation.deals import TWICE
+from hanamachi.training.evaluation.playing import Play
 from hanamachi.training.evaluation.results import CrossPlay, Evaluation, Forfeits, Row, TeamScore
 from hanamachi.training.evaluation.statistics import ENOUGH, FEW_SCORES, Cycle, Float64s
 

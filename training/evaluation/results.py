@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from hanamachi.games.registry import VARIANTS
-from hanamachi.training.evaluation.deals import Pairing, Part, Play
+from hanamachi.training.evaluation.deals import Pairing, Part
 from hanamachi.training.evaluation.judge import MoveLoss
 from hanamachi.training.evaluation.models import ModelUse
+from hanamachi.training.evaluation.playing import Play
 from hanamachi.training.evaluation.statistics import (
     Cycle,
     Float64s,

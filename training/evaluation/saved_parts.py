@@ -18,7 +18,8 @@ from hanamachi.errors import UserError, listed
 from hanamachi.limits import RESULTS_BYTES, WEIGHTS_BYTES
 from hanamachi.storage.files import check_folder, creating, replacing
 from hanamachi.storage.reading import parse_json, read_bounded, read_object
-from hanamachi.training.evaluation.deals import Failure, Part
+from hanamachi.training.evaluation.deals import Part
+from hanamachi.training.evaluation.referee import Failure
 from hanamachi.training.failures import differences
 from hanamachi.training.ownership import locked
 

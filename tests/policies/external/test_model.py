@@ -30,8 +30,8 @@ from hanamachi.policies.external.reply_cache import ReplyCache
 from hanamachi.policies.names import is_checkpoint, knows_its_game
 from hanamachi.sessions.players import SeatedPlayer, turn_of, turns_of
 from hanamachi.sessions.session import Session
-from hanamachi.training.evaluation.deals import play_games
 from hanamachi.training.evaluation.fingerprints import fingerprint
+from hanamachi.training.evaluation.playing import play_games
 from hanamachi.training.serve.offers import Offers
 
 every_variant = pytest.mark.parametrize("id", hanamachi.VARIANTS)

@@ -17,7 +17,7 @@ from hanamachi.policies.search.hanabi_single_agent import most_decisions, worth_
 from hanamachi.policies.search.hanabi_value import RemainingPoints, phases, played
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.worlds import Worlds
-from hanamachi.training.evaluation.deals import play_games
+from hanamachi.training.evaluation.playing import play_games
 
 SMALL = {"colours": 2, "ranks": 3, "hand_size": 2, "max_clues": 3}
 ME = 0

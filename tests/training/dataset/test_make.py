@@ -25,7 +25,7 @@ from hanamachi.training.dataset import load, make
 from hanamachi.training.dataset.figures import figures_in
 from hanamachi.training.dataset.recipe import OTHER_DEALS, Recipe
 from hanamachi.training.dataset.record import begun
-from hanamachi.training.evaluation.deals import new_games
+from hanamachi.training.evaluation.playing import new_games
 from hanamachi.training.ownership import locked
 
 GAMES = pytest.mark.parametrize("game", SMALL)

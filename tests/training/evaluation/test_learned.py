@@ -5,7 +5,6 @@ import pytest
 
 from hanamachi.policies import load_policy
 from hanamachi.training.evaluation import learned
-from hanamachi.training.evaluation.deals import drawn
 from hanamachi.training.evaluation.learned import (
     Result,
     TeacherComparison,
@@ -16,6 +15,7 @@ from hanamachi.training.evaluation.learned import (
     write_learned,
 )
 from hanamachi.training.evaluation.matches import results_of
+from hanamachi.training.evaluation.playing import drawn
 
 
 @pytest.mark.parametrize("id", ["hanamikoji", "hanabi:2p"])

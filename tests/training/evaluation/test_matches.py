@@ -23,9 +23,9 @@ from hanamachi.sessions.saved_games import replay
 from hanamachi.training import Config, evaluate, train
 from hanamachi.training.evaluation import deals as playing
 from hanamachi.training.evaluation import files, json_results, matches, report
-from hanamachi.training.evaluation.deals import play_games
 from hanamachi.training.evaluation.matches import match, results_of
 from hanamachi.training.evaluation.page import evaluation_page
+from hanamachi.training.evaluation.playing import play_games
 from hanamachi.training.evaluation.ranking import TOO_NOISY
 from hanamachi.training.evaluation.results import Evaluation, Row, TeamScore, cross_play
 

@@ -17,7 +17,7 @@ from hanamachi.adapters.openspiel import load as load_game
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy, RandomPolicy
-from hanamachi.training.evaluation.deals import play_games
+from hanamachi.training.evaluation.playing import play_games
 from hanamachi.training.exact import (
     SMALL,
     best_response,
