@@ -14,13 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import IntEnum
 from functools import partial
-from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
@@ -32,11 +29,8 @@ from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, best
 from hanamachi.sessions.arguments import whole_number
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
-from hanamachi.storage.files import replacing
 from hanamachi.storage.reading import checked_path, read_object
 from hanamachi.training.config import Config
-from hanamachi.training.curve import RESULT, Curve, read_curve
-from hanamachi.training.curve_pictures import CHOSEN, COLOURS, SMALL, style
 from hanamachi.training.defaults import RESPONSES, SEARCH_GAMES
 from hanamachi.training.evaluation.deals import Pairing
 from hanamachi.training.evaluation.fingerprints import fingerprint
@@ -58,7 +52,6 @@ from hanamachi.training.evaluation.saved_parts import (
 from hanamachi.training.evaluation.statistics import Float64s, interval
 from hanamachi.training.exploitation import (
     ATTACK,
-    EVEN,
     EXPLOITATION,
     Exploitation,
     Response,
@@ -69,8 +62,9 @@ from hanamachi.training.exploitation import (
     read_exploitation,
     write_exploitation,
 )
+from hanamachi.training.exploitation_picture import PICTURE, write_picture
 from hanamachi.training.run import refuse_begun, train
-from hanamachi.training.run_files import LOGS, POLICY
+from hanamachi.training.run_files import POLICY
 
 # settings of the given config that every response takes over where they are named
 KEPT = (
@@ -101,11 +95,8 @@ class SeedOffset(IntEnum):
     SEARCH = 3  # of the attack by search
 
 
-PICTURE = "exploit.png"
 # the folders of the games that measure, that choose the best response, and of the attack by search
 RATES, CHOICE, SEARCHED = "rates", "choice", "search"
-
-READING = "lines: sampled play, while they learned; dots: their most probable actions, in the end"
 
 
 # --- Finding them
@@ -139,16 +130,8 @@ def exploit(
     `mapper` replaces `map`, and may train the responses in parallel. Raises UserError if something
     does not fit.
     """
-    if isinstance(policy, Policy):
-        raise UserError(
-            f"exploit trains against a policy by name, and {policy.name} is an object: give its "
-            "checkpoint or module:factory, or attack it with exploit_by_search"
-        )
-    if game is None and config and not knows_its_game(str(policy)):
-        game, options = config.game, {**config.options, **options}
     out = checked_path(out)
-    victim = load_policy(str(policy), game, **options)
-    check_victim(victim, options)
+    victim = load_victim(policy, game, config, options)
     check_counts(steps, seeds)
     if search is not None:
         check_search(attacker_name(policy, search), search_games, victim.variant)
@@ -162,8 +145,25 @@ def exploit(
         how |= {"seed": seed_of(runs, SeedOffset.SEARCH), "out": out / SEARCHED}
         found = exploit_by_search(policy, search, search_games, **how).search
     result = replace(result, search=found)
-    write(result, out)
+    write_exploitation(result, out)
+    write_picture(result, out)
     return result
+
+
+def load_victim(
+    policy: str | Path, game: str | None, config: Config | None, options: Mapping[str, Any]
+) -> Policy:
+    """The policy to train against; UserError if there can be no responses to it."""
+    if isinstance(policy, Policy):
+        raise UserError(
+            f"exploit trains against a policy by name, and {policy.name} is an object: give its "
+            "checkpoint or module:factory, or attack it with exploit_by_search"
+        )
+    if game is None and config and not knows_its_game(str(policy)):
+        game, options = config.game, {**config.options, **options}
+    victim = load_policy(str(policy), game, **options)
+    check_victim(victim, options)
+    return victim
 
 
 def earlier_search(out: Path, policy: str, victim: Policy) -> Row | None:
@@ -361,45 +361,3 @@ def scores_of_each(
     with saved_parts(out / GAMES_FOLDER / name, about) as saved:
         parts = play_pairings(pairings, Plan(games, seed, saved=saved, watch=watch))
     return [part.scores for part in parts]
-
-
-# --- In files and pictures
-
-
-def write(result: Exploitation, out: Path) -> None:
-    """Write `out`/exploit.json, and `out`/exploit.png with what the runs in `out` have logged."""
-    write_exploitation(result, out)
-    logs = [out / Path(each.policy).parent / LOGS for each in result.responses]
-    curves = [read_curve(log) for log in logs]
-    with replacing(out / PICTURE) as file:
-        draw(result, curves).savefig(file, format="png", dpi=160)
-
-
-def draw(result: Exploitation, curves: Sequence[Curve]) -> Figure:
-    """What each response won while it learned, and in the end, with its 95% interval."""
-    figure = Figure(figsize=(7, 3.8), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    axes.axhline(100 * EVEN, color=CHOSEN, linestyle=":", linewidth=1, label="a copy of the victim")
-    colours = islice(cycle(COLOURS), len(curves))
-    for response, curve, colour in zip(result.responses, curves, colours, strict=True):
-        low, rate, high = (100 * each for each in (response.low, response.rate, response.high))
-        for name, won in curve.items():
-            if name.startswith(RESULT):
-                axes.plot(list(won), [100 * each for each in won.values()], color=colour)
-        reach = [[rate - low], [high - rate]]
-        axes.errorbar(
-            [response.steps],
-            [rate],
-            reach,
-            fmt="o",
-            markersize=4,
-            capsize=3,
-            color=colour,
-            label=f"{response.policy}, {response.weights}",
-        )
-    style(axes)
-    axes.set_ylabel("wins, per cent", **SMALL)
-    axes.set_title(f"{result.game}: best responses to {result.victim}\n{READING}", **SMALL)
-    axes.legend(frameon=False, **SMALL)
-    return figure
