@@ -135,14 +135,14 @@ def exploit(
     check_counts(steps, seeds)
     if search is not None:
         check_search(attacker_name(policy, search), search_games, victim.variant)
-    runs = runs_against(str(policy), victim, config, steps, seeds)
-    check_deals(runs, out, search is not None)
+    configs = configs_against(str(policy), victim, config, steps, seeds)
+    check_deals(configs, out, search is not None)
     found = earlier_search(out, str(policy), victim) if search is None else None
-    train_all(runs, out, resume, mapper)
-    result = measure(runs, victim, out, watch or Watch())
+    train_all(configs, out, resume, mapper)
+    result = measure(configs, victim, out, watch or Watch())
     if search is not None:
         how = {"game": result.game, "watch": watch, "mapper": mapper, **result.options}
-        how |= {"seed": seed_of(runs, SeedOffset.SEARCH), "out": out / SEARCHED}
+        how |= {"seed": seed_of(configs, SeedOffset.SEARCH), "out": out / SEARCHED}
         found = exploit_by_search(policy, search, search_games, **how).search
     result = replace(result, search=found)
     write_exploitation(result, out)
@@ -193,19 +193,19 @@ def is_of(policy: str, about: Path) -> bool:
     return played.get("opponents") == [policy]
 
 
-def train_all(runs: Sequence[Config], out: Path, resume: bool, mapper: Mapper) -> None:
+def train_all(configs: Sequence[Config], out: Path, resume: bool, mapper: Mapper) -> None:
     """Train every response in a folder of its number, from 1."""
-    numbers = range(1, len(runs) + 1)
+    numbers = range(1, len(configs) + 1)
     folders = [out / str(number) for number in numbers]
     for folder in folders if not resume else ():
         refuse_begun(folder)
-    titles = [f"response {number} of {len(runs)}" for number in numbers]
-    list(mapper(respond, runs, folders, titles))
+    titles = [f"response {number} of {len(configs)}" for number in numbers]
+    list(mapper(respond, configs, folders, titles))
 
 
-def respond(run: Config, folder: Path, title: str) -> None:
+def respond(config: Config, folder: Path, title: str) -> None:
     """Train one response, or resume its run."""
-    train(run, folder, resume=True, title=title, show=False)
+    train(config, folder, resume=True, title=title, show=False)
 
 
 def check_counts(steps: int, seeds: int) -> None:
@@ -221,15 +221,15 @@ def check_search(name: str, games: int, variant: Variant) -> None:
     load_policy(name, variant)
 
 
-def check_deals(runs: Sequence[Config], out: Path, with_search: bool) -> None:
+def check_deals(configs: Sequence[Config], out: Path, with_search: bool) -> None:
     """UserError, before anything is trained, if games that are kept in `out` have other deals.
 
     The deals depend on the number of responses. UserError, too, if results are there without games.
     """
     keep_what_is_there(out / GAMES_FOLDER / CHOICE / ABOUT, [out / EXPLOITATION, out / PICTURE])
-    kept = [(out / GAMES_FOLDER / CHOICE / ABOUT, seed_of(runs, SeedOffset.CHOICE))]
+    kept = [(out / GAMES_FOLDER / CHOICE / ABOUT, seed_of(configs, SeedOffset.CHOICE))]
     if with_search:
-        kept.append((out / SEARCHED / GAMES_FOLDER / ABOUT, seed_of(runs, SeedOffset.SEARCH)))
+        kept.append((out / SEARCHED / GAMES_FOLDER / ABOUT, seed_of(configs, SeedOffset.SEARCH)))
     for file, seed in kept:
         if file.exists() and parsed(file).get("seed") != seed:
             names = ", ".join((GAMES_FOLDER, SEARCHED, EXPLOITATION, PICTURE))
@@ -239,13 +239,13 @@ def check_deals(runs: Sequence[Config], out: Path, with_search: bool) -> None:
             )
 
 
-# --- Their runs
+# --- Their configs
 
 
-def runs_against(
+def configs_against(
     spec: str, victim: Policy, config: Config | None, steps: int, seeds: int
 ) -> list[Config]:
-    """The run of each response."""
+    """The config of each response."""
     spec = f"./{spec}" if is_bare_folder(spec) else spec  # past and self mean other opponents
     given = config.model_dump(exclude_unset=True) if config else {}
     first = from_scratch(spec, victim, given, steps)
@@ -253,7 +253,7 @@ def runs_against(
 
 
 def from_scratch(spec: str, victim: Policy, given: Mapping[str, Any], steps: int) -> Config:
-    """The run of the first response: the settings given, against the victim only."""
+    """The config of the first response: the settings given, against the victim only."""
     kept = (*KEPT, "average") if given.get("export") == "average" else KEPT
     settings = {**SETTINGS, **{name: given[name] for name in kept if name in given}}
     settings["ppo"] = {**SETTINGS["ppo"], **given.get("ppo", {})}
@@ -266,7 +266,7 @@ def from_scratch(spec: str, victim: Policy, given: Mapping[str, Any], steps: int
 
 
 def another(first: Config, victim: Policy, given: Mapping[str, Any], number: int) -> Config:
-    """The same run with another seed; against a checkpoint, from weights that play well."""
+    """The same config with another seed; against a checkpoint, from weights that play well."""
     settings = first.model_dump() | {"seed": first.seed + number}
     (spec,) = first.opponents
     if isinstance(victim, CompiledPolicy) and is_checkpoint(spec):
@@ -279,11 +279,11 @@ def another(first: Config, victim: Policy, given: Mapping[str, Any], number: int
     return Config.from_dict(settings)
 
 
-def start_of(run: Config) -> Start:
+def start_of(config: Config) -> Start:
     """Whose weights a response began with."""
-    if run.init_from is None:
+    if config.init_from is None:
         return "random"
-    return "search's" if run.init_from.startswith(SEARCH) else "victim's"
+    return "search's" if config.init_from.startswith(SEARCH) else "victim's"
 
 
 def shape(victim: CompiledPolicy) -> dict[str, Any]:
@@ -311,32 +311,32 @@ class MostProbable(Policy):
         return best(chances), None, memory
 
 
-def measure(runs: Sequence[Config], victim: Policy, out: Path, watch: Watch) -> Exploitation:
+def measure(configs: Sequence[Config], victim: Policy, out: Path, watch: Watch) -> Exploitation:
     """What the responses in `out` win: some deals choose the best one, and others measure all."""
-    play = partial(scores_of_each, runs, victim, out, watch)
-    choice = play(CHOICE, seed_of(runs, SeedOffset.CHOICE))
-    rates = play(RATES, seed_of(runs, SeedOffset.RATES))
+    play = partial(scores_of_each, configs, victim, out, watch)
+    choice = play(CHOICE, seed_of(configs, SeedOffset.CHOICE))
+    rates = play(RATES, seed_of(configs, SeedOffset.RATES))
     return Exploitation(
-        victim=runs[0].evaluation.opponents[0],
+        victim=configs[0].evaluation.opponents[0],
         game=victim.variant.id,
         options=dict(victim.variant.options),
         best=int(np.argmax([each.mean() for each in choice])),
-        responses=responses_of(runs, rates),
+        responses=responses_of(configs, rates),
     )
 
 
-def seed_of(runs: Sequence[Config], offset: SeedOffset) -> int:
+def seed_of(configs: Sequence[Config], offset: SeedOffset) -> int:
     """The seed of deals that no run has played."""
-    return runs[-1].final_seed + offset
+    return configs[-1].final_seed + offset
 
 
-def responses_of(runs: Sequence[Config], scores: Sequence[Float64s]) -> list[Response]:
+def responses_of(configs: Sequence[Config], scores: Sequence[Float64s]) -> list[Response]:
     """What every response wins, given its scores on the same deals, (D,) each."""
-    games, responses = runs[0].evaluation.final_games, []
-    for number, (run, each) in enumerate(zip(runs, scores, strict=True), 1):
+    games, responses = configs[0].evaluation.final_games, []
+    for number, (config, each) in enumerate(zip(configs, scores, strict=True), 1):
         rates = map(rounded, (each.mean(), *interval(each)))
-        steps = run.in_rollouts(run.steps)
-        responses.append(Response(policy_of(number), start_of(run), steps, games, *rates))
+        steps = config.in_rollouts(config.steps)
+        responses.append(Response(policy_of(number), start_of(config), steps, games, *rates))
     return responses
 
 
@@ -346,14 +346,14 @@ def policy_of(number: int) -> str:
 
 
 def scores_of_each(
-    runs: Sequence[Config], victim: Policy, out: Path, watch: Watch, name: str, seed: int
+    configs: Sequence[Config], victim: Policy, out: Path, watch: Watch, name: str, seed: int
 ) -> list[Float64s]:
     """Each response's score on every deal, (D,) each; what is kept in `out` is not played again."""
-    spec, games = runs[0].evaluation.opponents[0], runs[0].evaluation.final_games
+    spec, games = configs[0].evaluation.opponents[0], configs[0].evaluation.final_games
     pairings, files = [], {"victim": fingerprint(spec)}
-    for number, run in enumerate(runs, 1):
+    for number, config in enumerate(configs, 1):
         checkpoint = out / policy_of(number)
-        response = MostProbable(load_checkpoint(checkpoint, run.game, **run.options))
+        response = MostProbable(load_checkpoint(checkpoint, config.game, **config.options))
         names = policy_of(number), spec
         pairings.append(Pairing((response, victim), names, victim.variant, "sample"))
         files[str(number)] = fingerprint(str(checkpoint.absolute()))

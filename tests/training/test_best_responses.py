@@ -14,7 +14,7 @@ from small_games import GIFTS
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
-from hanamachi.training.best_responses import earlier_search, exploit, runs_against
+from hanamachi.training.best_responses import configs_against, earlier_search, exploit
 from hanamachi.training.callbacks import Save
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
@@ -159,14 +159,14 @@ def test_settings_hold_for_responses_also_where_they_equal_a_runs_defaults(victi
     usual = Config(game="hanamikoji")
     meant = {"critic": usual.critic, "ppo": {"gae_lambda": usual.ppo.gae_lambda}}
     config = Config.from_dict({"game": "hanamikoji", "options": OPTIONS, **meant})
-    for run in runs_against(str(victim), load_policy(str(victim)), config, 100, 3):
+    for run in configs_against(str(victim), load_policy(str(victim)), config, 100, 3):
         assert (run.critic, run.ppo.gae_lambda) == (usual.critic, usual.ppo.gae_lambda)
         assert (run.num_games, run.ppo.batch_size, run.network.hidden) == (1024, 512, (32,))
 
 
 def test_a_network_behind_a_factory_gives_no_weights_to_start_from(victim):
     for name, starts in ((str(victim), 1), ("mine:network", 3)):
-        runs = runs_against(name, load_policy(str(victim)), CONFIG, 100, 3)
+        runs = configs_against(name, load_policy(str(victim)), CONFIG, 100, 3)
         assert [run.init_from for run in runs].count(None) == starts
         assert [run.network.hidden for run in runs] == [(32,)] * 3
 
@@ -178,7 +178,7 @@ def test_a_checkpoint_in_the_current_folder_is_victim_and_start(
     """Whatever its name, and wherever the run is resumed."""
     shutil.copytree(victim, tmp_path / name)
     monkeypatch.chdir(tmp_path)
-    runs = runs_against(name, load_policy(name), CONFIG, 100, 3)
+    runs = configs_against(name, load_policy(name), CONFIG, 100, 3)
     assert [run.opponents for run in runs] == [{f"./{name}": 1.0}] * 3
     assert [run.init_from for run in runs[:2]] == [None, f"./{name}"]
     assert runs[1].teacher is None

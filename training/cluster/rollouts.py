@@ -42,7 +42,7 @@ class Workers:
         ends = accumulate((each.num_games for each in self.configs), initial=0)
         self.shares = [slice(begin, end) for begin, end in pairwise(ends)]
         self.states: list[State | None] = list(states) or [None] * workers
-        self.run = uuid4().hex
+        self.run_id = uuid4().hex
         self.ray = connect()
         # spread, because a lost machine may have been the only one with free processors
         how = {"scheduling_strategy": "SPREAD", "max_retries": RETRIES}
@@ -55,7 +55,7 @@ class Workers:
         opponent = past_selves(games)
         past = self.ray.put((opponent.selves, opponent.current) if opponent else None)
         tasks = [
-            self.task.remote(self.run, config, buffer.compact, state, weights, past)
+            self.task.remote(self.run_id, config, buffer.compact, state, weights, past)
             for config, state in zip(self.configs, self.states, strict=True)
         ]
         buffer.reset()
@@ -68,7 +68,7 @@ class Workers:
 
 
 def rollout(
-    run: str,
+    run_id: str,
     config: Config,
     compact: bool,
     state: State | None,
@@ -79,7 +79,7 @@ def rollout(
 
     It is packed if `compact`, as the learner's buffer is, so that both see the same numbers.
     """
-    player = kept_player(run, config, compact) if state else new_player(config, compact)
+    player = kept_player(run_id, config, compact) if state else new_player(config, compact)
     games: HanamachiVecEnv = player.env  # type: ignore[assignment]
     player.policy.load_state_dict(weights)
     if (opponent := past_selves(games)) and past:
@@ -94,16 +94,16 @@ def rollout(
     return player.rollout_buffer.played(), after
 
 
-def kept_player(run: str, config: Config, compact: bool) -> SelfPlayPPO:
+def kept_player(run_id: str, config: Config, compact: bool) -> SelfPlayPPO:
     """The run's player for shares of this shape; each rollout begins with a state of its own."""
-    players, kind = kept_players(run), config.model_copy(update={"seed": 0}).model_dump_json()
+    players, kind = kept_players(run_id), config.model_copy(update={"seed": 0}).model_dump_json()
     if kind not in players:
         players[kind] = new_player(Config.model_validate_json(kind), compact)
     return players[kind]
 
 
 @lru_cache(RUNS)
-def kept_players(run: str) -> dict[str, SelfPlayPPO]:
+def kept_players(run_id: str) -> dict[str, SelfPlayPPO]:
     """The players of a run by their settings, at first none.
 
     As shares differ by at most one game against each opponent, there are few.

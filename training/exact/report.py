@@ -21,7 +21,7 @@ from hanamachi.training.exact.views import refuse_search, table_of
 from hanamachi.training.exact.walk import tree_of
 from hanamachi.training.tables import whole_table
 
-RESULT = "exact.json"
+EXACT_JSON = "exact.json"
 
 
 @dataclass(frozen=True)
@@ -137,11 +137,11 @@ def check_place(folder: Path, policy: str, game: str | None = None, **options: A
     variant = load_policy(policy, game, **options).variant
     about = {"game": variant.id, "options": dict(variant.options), "policy": policy}
     about["files"] = fingerprints([policy])
-    keep_other_results(folder / RESULT, about)
+    keep_other_results(folder / EXACT_JSON, about)
 
 
 def write(exact: Exact, folder: Path) -> Path:
     """Write `exact.json`; returns its path."""
-    path = folder / RESULT
+    path = folder / EXACT_JSON
     write_json(exact.as_json(), path)
     return path

@@ -123,7 +123,7 @@ class Distillation(SelfPlayPPO):
         tried = np.zeros((env.num_envs, most), np.int64)
         gains = np.zeros((env.num_envs, most), np.float32)
         rows = self.rng.permutation(env.num_envs)[:count]
-        decisions = self.decisions(env, rows)
+        decisions = self.decisions_to_search(env, rows)
         pairs = [(each, likeliest(each.prior, each.mask, most)) for each in decisions]
         found = self.search.results_of_many(pairs, self.searching.worlds)
         for (decision, actions), results in zip(pairs, found, strict=True):
@@ -133,7 +133,7 @@ class Distillation(SelfPlayPPO):
             gains[decision.row, : len(actions)] = (earned - mean) * len(gains) / len(rows)
         return tried, gains
 
-    def decisions(self, env: HanamachiVecEnv, rows: NDArray[np.int64]) -> list[Decision]:
+    def decisions_to_search(self, env: HanamachiVecEnv, rows: NDArray[np.int64]) -> list[Decision]:
         """The decisions of these games, as the search needs them.
 
         It plays on from empty memories, so none are given; the observations hold the features.

@@ -113,8 +113,8 @@ class SelfPlayBuffer(BaseBuffer):
 
     # --- One rollout
 
-    def see(self, env: TurnBasedVecEnv) -> NetworkInputs:
-        """What can be seen in the games now, as it is kept."""
+    def packed(self, env: TurnBasedVecEnv) -> NetworkInputs:
+        """What can be seen in the games now, as the buffer keeps it."""
         others = env.centralised_observations() if self.for_critic else np.zeros((self.n_envs, 0))
         rows = env.observations, env.masks != 0, others
         kept = zip(self.packings.values(), rows, strict=True)
@@ -125,9 +125,9 @@ class SelfPlayBuffer(BaseBuffer):
         kept = zip(self.packings.values(), seen, strict=True)
         return NetworkInputs(*(packing.unpack(rows) for packing, rows in kept))
 
-    def view(self, env: TurnBasedVecEnv) -> NetworkInputs:
+    def store(self, env: TurnBasedVecEnv) -> NetworkInputs:
         """Store what can be seen in the games now, and return it as networks read it."""
-        seen = self.see(env)
+        seen = self.packed(env)
         for name, rows in seen._asdict().items():
             getattr(self, name)[self.pos] = rows
         return self.unpacked(seen)

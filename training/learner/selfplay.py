@@ -209,13 +209,13 @@ class SelfPlayPPO(MaskablePPO):
                 self.num_timesteps += env.num_envs
                 if not on_step():
                     return False
-            beyond = self._decide(buffer.unpacked(buffer.see(env)))
+            beyond = self._decide(buffer.unpacked(buffer.packed(env)))
         buffer.values[-1] = beyond.values
         return True
 
     def choose(self, env: TurnBasedVecEnv, buffer: SelfPlayBuffer) -> NDArray[np.int64]:
         """Choose an action in every game, (B,), and store its log-probability and value."""
-        drawn = self._decide(buffer.view(env))
+        drawn = self._decide(buffer.store(env))
         t = buffer.pos
         buffer.actions[t], buffer.log_probabilities[t], buffer.values[t] = drawn
         actions: NDArray[np.int64] = drawn.actions.numpy(force=True)

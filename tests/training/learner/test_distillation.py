@@ -91,7 +91,7 @@ def test_in_many_worlds_gains_are_those_of_a_longer_search():
     learner.searching = Searching(share=0.125, worlds=256, tried=3)
     env, search = learner.env, learner.search
     tried, gains = learner.look_ahead(env)
-    for decision in learner.decisions(env, np.flatnonzero(gains.any(1))):
+    for decision in learner.decisions_to_search(env, np.flatnonzero(gains.any(1))):
         actions = tried[decision.row, : len(decision.actions)]
         earned = search.results(decision, actions, 1_000).mean(0)
         mean = np.average(earned, weights=decision.prior[actions])
