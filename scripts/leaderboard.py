@@ -405,14 +405,14 @@ def rate(play: Mapping[str, Any], i: int, j: int) -> str:
 
 
 def mean_score(found: Mapping[str, Any]) -> str:
-    return f"{found['mean']:.2f} ± {reach(found['low'], found['mean'], found['high']):.2f}"
+    return f"{found['mean']:.2f} ± {margin_of(found['low'], found['mean'], found['high']):.2f}"
 
 
 def percent(low: float, rate: float, high: float) -> str:
-    return f"{100 * rate:.1f} ± {100 * reach(low, rate, high):.1f}"
+    return f"{100 * rate:.1f} ± {100 * margin_of(low, rate, high):.1f}"
 
 
-def reach(low: float, middle: float, high: float) -> float:
+def margin_of(low: float, middle: float, high: float) -> float:
     """How far an interval reaches from its middle, to the farther side."""
     return max(middle - low, high - middle)
 

@@ -178,9 +178,9 @@ def finish(axes: Any, report: Report) -> None:
 
 
 def draw_bar(axes: Any, place: int, c: Comparison) -> None:
-    reach = [[c.ratio - min(c.ratios)], [max(c.ratios) - c.ratio]]
+    extent = [[c.ratio - min(c.ratios)], [max(c.ratios) - c.ratio]]
     axes.barh(place, c.ratio - 1, left=1, height=0.6, color=ACCENT)
-    axes.errorbar(c.ratio, place, xerr=reach, color=INK, capsize=3, linewidth=1)
+    axes.errorbar(c.ratio, place, xerr=extent, color=INK, capsize=3, linewidth=1)
     end = max(1, *c.ratios), place
     offset = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
     axes.annotate(rounded(c.ratio), end, **offset, color=INK, fontsize=7)

@@ -55,9 +55,9 @@ def draw_rows(axes: Any, rows: Sequence[Any]) -> None:
         shown = [measured(row) for row in rows if row.play == play]
         places = [others.index(other) + shift for other, *_ in shown]
         low, middle, high = np.array([figures for _, *figures in shown]).T
-        reach, colour = np.abs([middle - low, high - middle]), PLAY_COLOURS[play]
+        margins, colour = np.abs([middle - low, high - middle]), PLAY_COLOURS[play]
         style = {"fmt": "o", "color": colour, "markersize": 4, "capsize": 3, "label": WAYS[play]}
-        axes.errorbar(middle, places, xerr=reach, **style)
+        axes.errorbar(middle, places, xerr=margins, **style)
     axes.set_yticks(range(len(others)), [*map(printable, others)], fontsize=8)
     axes.set_ylim(len(others) - 0.5, -0.5)
     axes.tick_params(labelsize=8)
@@ -133,9 +133,9 @@ def draw_matrix(axes: Any, shown: Float64s, names: list[str], colours: str, most
 def draw_ratings(axes: Any, result: CrossPlay, order: Any) -> None:
     """A dot and its interval for each policy, in the order of the matrix's rows."""
     places, elo = np.arange(len(order)), result.elo[order]
-    reach = [elo - result.elo_low[order], result.elo_high[order] - elo]
+    margins = [elo - result.elo_low[order], result.elo_high[order] - elo]
     axes.axvline(0, color=FAINT, linewidth=0.8)
-    axes.errorbar(elo, places, xerr=reach, fmt="o", color=ACCENT, markersize=4, capsize=3)
+    axes.errorbar(elo, places, xerr=margins, fmt="o", color=ACCENT, markersize=4, capsize=3)
     for place, rating in zip(places, elo, strict=True):
         above = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
         axes.annotate(f"{rating:+.0f}", (rating, place), **above, color=INK, fontsize=8)

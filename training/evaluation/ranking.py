@@ -50,13 +50,13 @@ def competitive_ranking(evaluation: Evaluation, result: CrossPlay) -> Ranking:
         ["-" if np.isnan(elo) else f"{elo:+.0f} ± {margin:.0f}", mean]
         for elo, margin, mean in zip(result.elo, result.elo_high - result.elo, means, strict=True)
     ]
-    reach = 100 * np.nanmax([result.high - result.rate, result.rate - result.low])
+    margin = 100 * np.nanmax([result.high - result.rate, result.rate - result.low])
     return Ranking(
         result.play,
         [names[i] for i in order],
         *with_forfeits(evaluation, result.play, ["Elo", "wins, per cent"], figures, order),
         pairings=rate[np.ix_(order, order)],
-        caption=f"per cent won by the row against the column, each ± {reach:.1f} at most",
+        caption=f"per cent won by the row against the column, each ± {margin:.1f} at most",
         best=100,
         remarks=[*rough_elo(evaluation), *hidden(result), *cycles(result), *apart(result)],
         histograms=[],
@@ -76,7 +76,7 @@ def team_ranking(evaluation: Evaluation, play: Play) -> Ranking:
     order = np.argsort(-means.diagonal(), kind="stable")
     heads = ["mean score", "perfect", "lost"]
     figures = [
-        [f"{s.mean:.2f} ± {s.reach:.2f}", f"{s.perfect:.1%}", f"{s.lost:.1%}"] for s in scores
+        [f"{s.mean:.2f} ± {s.margin:.2f}", f"{s.perfect:.1%}", f"{s.lost:.1%}"] for s in scores
     ]
     if len(names) > 1:
         heads.append("with others")

@@ -61,7 +61,7 @@ def scores_table(scores: Sequence[TeamScore]) -> Group:
     pictures.add_column(overflow="fold")
     pictures.add_column(overflow="fold")
     for s in scores:
-        mean = Text(f"{s.mean:.2f}").append(f" ± {s.reach:.2f}", style="dim")
+        mean = Text(f"{s.mean:.2f}").append(f" ± {s.margin:.2f}", style="dim")
         shares = f"{s.perfect:.1%}", f"{s.lost:.1%}"
         names = Name(s.policy), Name(s.partner_label)
         table.add_row(*names, s.play, f"{s.games:,}", mean, *shares)

@@ -83,7 +83,7 @@ class TeamScore:
         return f"{self.mean:.2f} points with {self.partner_label} ({span}), {self.games:,} games"
 
     @property
-    def reach(self) -> float:
+    def margin(self) -> float:
         """How far the interval, which may end at the best score, reaches from the mean."""
         return max(self.high - self.mean, self.mean - self.low)
 

@@ -239,9 +239,9 @@ def cyclic_share(size: int, pairs: Pairs, scores: Float64s) -> tuple[float, floa
     whole = float(odds @ odds)
     products = sides.T @ sides
     left = [unexplained(drawn, fit, products) for drawn in noise_of(errors, added)]
-    reach = np.quantile(np.concatenate(left), LEVEL)
+    noise = np.quantile(np.concatenate(left), LEVEL)
     share = float(unexplained(odds[None], fit, products)[0]) / whole
-    return share, min(1.0, float(reach) / whole)
+    return share, min(1.0, float(noise) / whole)
 
 
 def unexplained(odds: Float64s, fit: NDArray[Any], products: Float64s) -> Float64s:

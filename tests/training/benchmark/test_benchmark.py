@@ -345,10 +345,10 @@ def test_no_report_is_replaced_and_that_is_said_before_anything_is_measured(name
 def test_the_picture_shows_medians_and_ranges_on_a_log_axis(report):
     (axes,) = draw(report).axes
     (bar,) = axes.patches
-    (reach,) = [c.lines[2][0].get_segments()[0] for c in axes.containers if len(c) == 3]
+    (extent,) = [c.lines[2][0].get_segments()[0] for c in axes.containers if len(c) == 3]
     assert axes.get_xscale() == "log"
     assert bar.get_x() + bar.get_width() == 20
-    assert reach[:, 0].tolist() == [10, 30]
+    assert extent[:, 0].tolist() == [10, 30]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["ours /\ntheirs"]
 
 

@@ -126,12 +126,12 @@ def test_intervals_of_scores_with_another_partner_are_called_rough_too():
     assert "rough" in evaluation_page(evaluation)
 
 
-@pytest.mark.parametrize(("won", "reach"), [(10, 32.6), (8, 32.2), (5, 26.2)])
-def test_the_caption_names_how_far_an_interval_reaches_from_its_rate(won, reach):
+@pytest.mark.parametrize(("won", "margin"), [(10, 32.6), (8, 32.2), (5, 26.2)])
+def test_the_caption_names_how_far_an_interval_reaches_from_its_rate(won, margin):
     scores = np.repeat([1.0, 0.0], [won, 10 - won])[None]  # 10 won: 67.4 to 100
     result = cross_play("sample", FEW[:2], [(0, 1)], scores)
     (ranking,) = rankings(Evaluation("hanamikoji", {}, FEW[:2], [], 20, 0, [result]))
-    assert f"± {reach} " in ranking.caption
+    assert f"± {margin} " in ranking.caption
 
 
 def test_an_interval_that_ends_at_the_best_score_counts_by_its_other_end():
