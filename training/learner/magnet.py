@@ -42,8 +42,7 @@ class SlowCopy:
 
         @torch.no_grad()
         def ask(decisions: Tensor) -> None:
-            batch = buffer.select(decisions)
-            chances, _ = self.network(batch.observations, batch.masks)
+            chances, _ = self.network(*buffer.fields(("observations", "masks"), decisions))
             rows = decisions.to(buffer.device)[chances.rows]
             table[rows, chances.actions] = chances.log_probabilities
 

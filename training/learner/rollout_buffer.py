@@ -4,7 +4,7 @@ Notation: T decisions per game and rollout, B games, A actions, N entries of an 
 of a minibatch, K entries of what a centralised critic sees in addition.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -173,14 +173,16 @@ class SelfPlayBuffer(BaseBuffer):
 
     def select(self, decisions: Tensor) -> Any:
         """The minibatch of the decisions with these numbers, (M,)."""
+        return self.minibatch(*self.fields(self.minibatch._fields, decisions))
+
+    def fields(self, names: Sequence[str], decisions: Tensor) -> list[Tensor]:
+        """These fields of the decisions with these numbers, (M,), as networks read them."""
         rows = decisions.to(self.device)
-        fields = {
-            name: getattr(self, name).flatten(0, 1).index_select(0, rows)
-            for name in self.minibatch._fields
-        }
-        for name in fields.keys() & self.packings.keys():
-            fields[name] = self.packings[name].unpack(fields[name])
-        return self.minibatch(**fields)
+        kept = [getattr(self, name).flatten(0, 1).index_select(0, rows) for name in names]
+        return [
+            self.packings[name].unpack(field) if name in self.packings else field
+            for name, field in zip(names, kept, strict=True)
+        ]
 
     def _get_samples(self, batch_inds: Any, env: Any = None) -> Any:
         raise NotImplementedError("minibatches come from select")
