@@ -7,7 +7,6 @@ stopped.
 import time
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -97,12 +96,14 @@ class PlayThePast(Periodic):
 
     def at_play(self) -> list[int]:
         """The numbers of the snapshots in the games that are not over."""
-        games: Any = self.learner.env
-        policies = [opponent.policy for opponent in games.fixed_opponents]
-        workers = self.learner.workers
-        states = [each["games"] for each in workers.states] if workers else [games.get_state()]
-        place = policies.index(self.opponent)
-        return [number for state in states for number in playing(state["memories"][place])]
+        opponents, workers = self.learner.env.fixed_opponents, self.learner.workers
+        place = [each.policy for each in opponents].index(self.opponent)
+        memories = (
+            [state["games"]["memories"][place] for state in workers.states]
+            if workers
+            else [opponents[place].memory]
+        )
+        return [number for memory in memories for number in playing(memory)]
 
 
 class KeepUnlessWorse(Periodic):
