@@ -61,16 +61,16 @@ def solve(tree: Tree, iterations: int = ITERATIONS) -> Solution:
 
 @kernel
 def iterate(
-    leaves: Integers,
-    weighted_payoff: Float64s,
-    seats: Integers,
-    before: Integers,
-    first: Integers,
+    leaves: Integers,  # (L, S)
+    weighted_payoff: Float64s,  # (L, S)
+    seats: Integers,  # (I,)
+    before: Integers,  # (I,)
+    first: Integers,  # (I + 1,)
     iterations: int,
-    regrets: Float64s,
-    average: Float64s,
+    regrets: Float64s,  # (Q,)
+    average: Float64s,  # (Q,)
 ) -> None:
-    """Update regrets and average, both (Q,) and 0 at first."""
+    """Update regrets and average, both 0 at first."""
     policy = np.ones(len(regrets))
     normalise(first, regrets, policy)
     for iteration in range(iterations):
@@ -86,13 +86,13 @@ def iterate(
 
 @kernel
 def regret(
-    seats: Integers,
-    before: Integers,
-    first: Integers,
+    seats: Integers,  # (I,)
+    before: Integers,  # (I,)
+    first: Integers,  # (I + 1,)
     seat: int,
-    policy: Float64s,
-    gains: Float64s,
-    regrets: Float64s,
+    policy: Float64s,  # (Q,)
+    gains: Float64s,  # (Q,)
+    regrets: Float64s,  # (Q,)
 ) -> None:
     """Add the gain of each action of a seat over its policy to the regrets."""
     for i in range(len(before) - 1, -1, -1):
@@ -106,7 +106,13 @@ def regret(
 
 
 @kernel
-def add(seats: Integers, first: Integers, seat: int, reach: Float64s, average: Float64s) -> None:
+def add(
+    seats: Integers,  # (I,)
+    first: Integers,  # (I + 1,)
+    seat: int,
+    reach: Float64s,  # (Q,)
+    average: Float64s,  # (Q,)
+) -> None:
     """Add the reach of a seat's sequences to the average."""
     for i in range(len(seats)):
         if seats[i] == seat:
@@ -115,7 +121,11 @@ def add(seats: Integers, first: Integers, seat: int, reach: Float64s, average: F
 
 
 @kernel
-def normalise(first: Integers, weights: Float64s, policy: Float64s) -> None:
+def normalise(
+    first: Integers,  # (I + 1,)
+    weights: Float64s,  # (Q,)
+    policy: Float64s,  # (Q,)
+) -> None:
     """Write the policy proportional to these weights; uniform where all are 0."""
     for i in range(len(first) - 1):
         total = 0.0

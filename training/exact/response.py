@@ -152,7 +152,11 @@ def tabulate_batch(
 
 
 @kernel
-def multiply(before: Integers, first: Integers, reach: Float64s) -> None:
+def multiply(
+    before: Integers,  # (I,)
+    first: Integers,  # (I + 1,)
+    reach: Float64s,  # (Q,)
+) -> None:
     """Turn probabilities in information sets into those of whole sequences, in place."""
     for i in range(len(before)):
         for q in range(first[i], first[i + 1]):
@@ -161,7 +165,11 @@ def multiply(before: Integers, first: Integers, reach: Float64s) -> None:
 
 @kernel
 def gain(
-    leaves: Integers, weighted_payoff: Float64s, reach: Float64s, seat: int, gains: Float64s
+    leaves: Integers,  # (L, S)
+    weighted_payoff: Float64s,  # (L, S)
+    reach: Float64s,  # (Q,)
+    seat: int,
+    gains: Float64s,  # (Q,)
 ) -> None:
     """Add to each sequence of a seat the payoff of its leaves, weighted by the others' reach."""
     for leaf in range(len(leaves)):
@@ -173,7 +181,13 @@ def gain(
 
 
 @kernel
-def respond(seats: Integers, before: Integers, first: Integers, seat: int, gains: Float64s) -> None:
+def respond(
+    seats: Integers,  # (I,)
+    before: Integers,  # (I,)
+    first: Integers,  # (I + 1,)
+    seat: int,
+    gains: Float64s,  # (Q,)
+) -> None:
     """Add to each sequence of a seat the highest gains that can follow it."""
     for i in range(len(before) - 1, -1, -1):
         if seats[i] == seat:
@@ -181,7 +195,13 @@ def respond(seats: Integers, before: Integers, first: Integers, seat: int, gains
 
 
 @kernel
-def choose(seats: Integers, first: Integers, seat: int, gains: Float64s, policy: Float64s) -> None:
+def choose(
+    seats: Integers,  # (I,)
+    first: Integers,  # (I + 1,)
+    seat: int,
+    gains: Float64s,  # (Q,)
+    policy: Float64s,  # (Q,)
+) -> None:
     """Choose the action with the highest gains in each information set of a seat."""
     for i in range(len(seats)):
         if seats[i] == seat:
