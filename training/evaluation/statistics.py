@@ -135,24 +135,27 @@ def rating_among(
 
 
 def bradley_terry(
-    sides: Float64s, means: Float64s, deals: int, known: Float64s | float = 0.0
+    sides: Float64s,  # (P, K)
+    means: Float64s,  # (P,)
+    deals: int,
+    offset: Float64s | float = 0.0,  # (P,) subtracted from the log odds of each pair
 ) -> tuple[Float64s, Float64s]:
     """The log odds of each policy, (K,), by the mean scores of the pairs; and what is added, (P,).
 
-    `known` is subtracted from the log odds of each pair, (P,). Half a game for every rating is
-    added as lost and half as won, divided among the pairs by how much each of them tells of the
-    ratings. This undoes most of the bias, and keeps ratings finite (Firth 1993, Bias reduction of
-    maximum likelihood estimates); half a game for every pair, of which there are more, would draw
-    far ratings together.
+    Each rating adds half a lost and half a won game, shared among the pairs by their leverage. This
+    undoes most of the bias, and keeps ratings finite (Firth 1993, Bias reduction of maximum
+    likelihood estimates); half a game for every pair, of which there are more, would draw far
+    ratings together.
     """
     strength = np.zeros(sides.shape[1])
     for _ in range(MOST_STEPS):  # of Newton's way; with very many deals rounding keeps it moving
-        expected = logistic(sides @ strength - known)
-        inverse = np.linalg.pinv(information(sides, expected, np.ones_like(means)))
-        told = expected * (1 - expected) * ((sides @ inverse) * sides).sum(1)  # adds up to ratings
-        added = HALF_A_GAME * told
-        missing = deals * (means - expected) + added * (1 - 2 * expected)
-        step = inverse @ (sides.T @ missing) / deals
+        expected = logistic(sides @ strength - offset)  # (P,)
+        inverse = np.linalg.pinv(information(sides, expected, np.ones_like(means)))  # (K, K)
+        # (P,), which adds up to the number of ratings that the pairs determine
+        leverage = expected * (1 - expected) * ((sides @ inverse) * sides).sum(1)
+        added = HALF_A_GAME * leverage
+        residual = deals * (means - expected) + added * (1 - 2 * expected)
+        step = inverse @ (sides.T @ residual) / deals
         strength += step / max(1.0, np.abs(step).max())  # far steps would overshoot
         if np.abs(step).max() < SETTLED:
             break
@@ -255,11 +258,12 @@ def unexplained(odds: Float64s, fit: NDArray[Any], products: Float64s) -> Float6
 
 
 def noise_of(errors: Float64s, added: Float64s) -> Iterator[Float64s]:
-    """Samples of the noise of log odds, in portions, (n, P); see `log_odds`.
+    """Samples of the noise of log odds, in portions, (n, P).
 
-    Many pairs have a covariance that is too large to be drawn from. Then each deal gets a normal
-    variable, which is the same distribution. A tenth of the samples is enough for them: the more
-    squares are added up, the less their sum varies.
+    `errors` and `added` are those of `log_odds`. Up to FEW_PAIRS pairs, samples are drawn from
+    their covariance. That of more pairs is too large; instead, each deal and each added half gets a
+    normal variable, which gives the same distribution. Then a tenth of the samples is enough: the
+    more squares are added up, the less their sum varies.
     """
     rng, (pairs, deals) = np.random.default_rng(0), errors.shape
     if pairs <= FEW_PAIRS:
