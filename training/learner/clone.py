@@ -124,6 +124,8 @@ class Cloning(Imitation):
         buffer.labels[buffer.pos] = torch.from_numpy(labels)
         actions = super().choose(env, buffer)
         taught = round(len(actions) * guided(self.share_left))  # games
+        # the buffer keeps the student's own choice where the teacher moves: imitation reads neither
+        # actions nor their log-probabilities
         actions[:taught] = sample(labels[:taught], self.rng.random(taught))
         return actions
 
