@@ -98,7 +98,10 @@ def play_part(pairing: Pairing, seed: int, strict: bool, judge: int, deals: Deal
 
 
 def counts_of(pairing: Pairing) -> list[Counts]:
-    """What each policy has counted so far; one that sits on both sides counts for the first."""
+    """What each policy has counted so far.
+
+    If one policy plays on both sides, the first gets all counts, so that none is counted twice.
+    """
     mine, other = (
         player.counts() if isinstance(player, ViewPolicy) else {} for player in pairing.players
     )

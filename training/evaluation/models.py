@@ -9,7 +9,10 @@ from hanamachi.training.evaluation.deals import Pairing, Part
 
 @dataclass(frozen=True)
 class ModelUse:
-    """What a model used in all games of an evaluation, kept replies and those of before too."""
+    """What a model used in all games of an evaluation.
+
+    Replies from the cache count too, and so do the games of an evaluation that is continued.
+    """
 
     policy: str
     decisions: int  #: in which it was asked

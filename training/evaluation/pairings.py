@@ -28,7 +28,10 @@ class Watch:
     """Follows an evaluation; this one does nothing."""
 
     def begin(self, games: int, kept: int) -> None:
-        """`games` are to be played; `kept` of them were played before. Swiss rounds each begin."""
+        """`games` are to be played; `kept` of them were played before.
+
+        Called once, or once for each Swiss round.
+        """
 
     def part_ended(self, pairing: Pairing, so_far: Sequence[Part], games: int) -> None:
         """`games` more were played; `so_far` has all parts of the pairing."""

@@ -65,7 +65,7 @@ class TurnBasedVecEnv(VecEnv):
     terminated = KernelFilled[np.bool_]()
     #: (B,): +1 if the seat to move is on the side of the last, else -1
     signs = KernelFilled[np.float32]()
-    #: (B,): decisions since the last one shown, of opponents too
+    #: (B,): decisions since the learner's last one: its own and the opponents'
     elapsed = KernelFilled[np.float32]()
     #: (B, N), where over: what the seat that moved saw at the end
     last = KernelFilled[np.float32]()
