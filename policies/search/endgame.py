@@ -4,7 +4,7 @@ When few decisions are left, the search follows every action, chance outcome and
 world to the end of the round. It then solves the seat's decisions backwards, one decision for each
 information set, so that the seat never uses hidden cards. The others reply as the blueprint would.
 The result is the best response to the blueprint, exact up to the sample of worlds, which are
-weighted by the others' actions (`reach.py`). A sample of more than PORTION worlds is solved in
+weighted by the others' actions (`posterior.py`). A sample of more than PORTION worlds is solved in
 several trees: each decides as if the seat knew which worlds are in its tree, so what they promise
 is a little too much. If a tree grows too large, those before it decide; if it is the first, the
 blueprint plays.
@@ -23,8 +23,8 @@ from hanamachi.engine.contract import CHANCE, OVER, apply, chance, legal, resolv
 from hanamachi.engine.game import Variant
 from hanamachi.limits import SEARCH_POSITIONS
 from hanamachi.policies.policy import Policy, best
-from hanamachi.policies.search.budget import at_least_one
-from hanamachi.policies.search.reach import NEEDED_TO_WEIGH, weights
+from hanamachi.policies.search.budget import at_least_one, share
+from hanamachi.policies.search.posterior import NEEDED_TO_WEIGH, RANDOM_SHARE, posterior
 from hanamachi.policies.search.round_value import RoundValue
 from hanamachi.policies.search.search import Decision, Search
 from hanamachi.sessions.observations import observe
@@ -38,7 +38,8 @@ class Endgame(Search):
     """Solves the rest of a round if a tree of it has at most `positions` positions.
 
     Its first world, which is tried alone, must not take more than an equal share of them.
-    The value of the next round is the blueprint's (`round_value.py`).
+    The value of the next round is the blueprint's (`round_value.py`). The worlds are weighted as if
+    `random_share` of the others' decisions so far were random.
     """
 
     kind = "endgame"
@@ -50,11 +51,13 @@ class Endgame(Search):
         blueprint: Policy | None,
         *,
         positions: int = 4000,
+        random_share: float = RANDOM_SHARE,
         **common: Any,
     ) -> None:
         super().__init__(variant, blueprint, **common)
         assert blueprint is not None
-        self.tree = Tree(blueprint, at_least_one(positions, "positions", SEARCH_POSITIONS))
+        most = at_least_one(positions, "positions", SEARCH_POSITIONS)
+        self.tree = Tree(blueprint, most, share(random_share, "random_share"))
 
     def search(self, decision: Decision) -> NDArray[np.floating[Any]]:
         total, solved = np.zeros(len(decision.mask)), 0
@@ -90,9 +93,9 @@ class Level:
 class Tree:
     """The rest of a round, from worlds in which one seat is to move; the others play `policy`."""
 
-    def __init__(self, policy: Policy, max_positions: int) -> None:
+    def __init__(self, policy: Policy, max_positions: int, random_share: float) -> None:
         self.policy, self.variant = policy, policy.variant
-        self.max_positions = max_positions
+        self.max_positions, self.random_share = max_positions, random_share
         self.round_value = RoundValue(policy)
 
     def values(self, worlds: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -100,14 +103,14 @@ class Tree:
 
         -inf where an action is illegal.
         """
-        share = self.max_positions // len(worlds)
-        if self._levels(worlds[:1], share) is None:  # one is an estimate of all
+        equal_part = self.max_positions // len(worlds)
+        if self._levels(worlds[:1], equal_part) is None:  # one is an estimate of all
             return None
         levels = self._levels(worlds, self.max_positions)
         if levels is None:
             return None
         seat = int(worlds["mover"][0])
-        reach = [weights(self.policy, worlds, seat)]
+        reach = [posterior(self.policy, worlds, seat, self.random_share)]
         for level in levels:
             reach.append(reach[-1][level.events.parent] * level.events.chance)
         values = np.zeros(0)

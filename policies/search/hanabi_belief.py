@@ -28,7 +28,7 @@ from hanamachi.engine.replay import after_use_of
 from hanamachi.games.hanabi import information, rules
 from hanamachi.policies.policy import Memory, Policy
 from hanamachi.policies.rules.hanabi_from_observation import take_back
-from hanamachi.policies.search.reach import resampled
+from hanamachi.policies.search.posterior import resampled
 from hanamachi.sessions.arguments import SEEDS
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.opponent_protocol import initial_memory

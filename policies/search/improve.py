@@ -1,8 +1,8 @@
 """Improve: one step of policy improvement on the blueprint, by playouts from sampled worlds.
 
-Worlds are weighted as if the others play the blueprint (`reach.py`). After each tried action the
-blueprint plays all seats to the end of the round, or of the game if it has no values for the next
-round, from empty memories if it has any. Every action gets the same worlds and the same random
+Worlds are weighted as if the others play the blueprint (`posterior.py`). After each tried action
+the blueprint plays all seats to the end of the round, or of the game if it has no values for the
+next round, from empty memories if it has any. Every action gets the same worlds and the same random
 numbers, and one that is clearly worse is dropped early. The search plays pi' ~ pi exp(eta Q), as in
 Sokota et al. (arXiv 2304.13138) without a magnet; eta grows with the number of worlds. If the
 blueprint is deterministic, the search plays the best action.
@@ -21,12 +21,12 @@ from hanamachi.engine.game import Variant
 from hanamachi.policies.policy import Policy, best
 from hanamachi.policies.search.budget import at_least_one, share
 from hanamachi.policies.search.playout import not_clearly_worse, play_out
-from hanamachi.policies.search.reach import (
+from hanamachi.policies.search.posterior import (
     NEEDED_TO_WEIGH,
     RANDOM_SHARE,
+    posteriors,
     resampled,
     softmax,
-    weights_of_each,
 )
 from hanamachi.policies.search.search import MANY_GAMES, Decision, Search
 
@@ -182,7 +182,7 @@ def likely_worlds(
     sampled = max(CANDIDATES * count, FEWEST_CANDIDATES)
     candidates = [decision.sample(sampled) for decision in decisions]
     seats = [int(worlds["mover"][0]) for worlds in candidates]
-    shares = weights_of_each(policy, candidates, seats, random_share)
+    shares = posteriors(policy, candidates, seats, random_share)
     found = []
     for decision, worlds, weights in zip(decisions, candidates, shares, strict=True):
         chosen = worlds[resampled(weights, count, decision.rng)]

@@ -16,9 +16,9 @@ from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.search import round_value as round_value_module
-from hanamachi.policies.search.endgame import Tree
+from hanamachi.policies.search.endgame import Endgame, Tree
 from hanamachi.policies.search.playout import play_on
-from hanamachi.policies.search.reach import weights
+from hanamachi.policies.search.posterior import RANDOM_SHARE, posterior
 from hanamachi.policies.search.round_value import RoundValue
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.worlds import Worlds
@@ -103,16 +103,20 @@ class Plain:
 
 @pytest.mark.skipif(UNCOMPILED, reason="trees are large")
 @pytest.mark.parametrize("variant", [ROUND, TWO_ROUNDS], ids=["one round", "two rounds"])
-@pytest.mark.parametrize("name", ["random", "greedy"])
+@pytest.mark.parametrize(
+    ("name", "random_share"), [("random", RANDOM_SHARE), ("greedy", RANDOM_SHARE), ("greedy", 0.05)]
+)
 def test_the_value_of_every_action_is_that_of_a_plain_recursion(
-    variant: Variant, name: str
+    variant: Variant, name: str, random_share: float
 ) -> None:
     policy = load_policy(name, variant)
+    search = Endgame(variant, policy, worlds=WORLDS, positions=MOST, random_share=random_share)
     assert len(late_worlds(variant)) >= 5
     for worlds in late_worlds(variant):
-        values = Tree(policy, MOST).values(worlds)
+        values = search.tree.values(worlds)
         seat = int(worlds["mover"][0])
-        likely = list(zip(worlds, weights(policy, worlds, seat).tolist(), strict=True))
+        shares = posterior(policy, worlds, seat, random_share)
+        likely = list(zip(worlds, shares.tolist(), strict=True))
         expected = Plain(policy, worlds[0]).by_action(likely)
         assert values is not None
         assert np.flatnonzero(np.isfinite(values)).tolist() == list(expected)
@@ -124,7 +128,7 @@ def test_no_tree_has_more_positions_than_it_may() -> None:
     policy, sizes = load_policy("random", ROUND), []
     for worlds in late_worlds(ROUND):
         for most in (50, 100, 200, 400, 800):
-            levels = Tree(policy, most)._levels(worlds, most)
+            levels = Tree(policy, most, RANDOM_SHARE)._levels(worlds, most)
             if levels is not None:
                 sizes.append((sum(len(level.games) for level in levels), most))
     assert len(sizes) > 5

@@ -115,6 +115,7 @@ def test_a_search_plays_in_a_pettingzoo_environment():
         ("search:endgame:greedy:worlds=8,positions=0", "positions"),
         ("search:endgame:greedy:worlds=8,positions=1000000000000", "positions"),
         ("search:endgame:greedy:worlds=8,positions=" + "9" * 30, "positions"),
+        ("search:endgame:greedy:worlds=8,random_share=2", "random_share"),
         ("search:endgame:worlds=8", "search:(endgame|improve)"),
         ("search:improv:greedy:worlds=8", "improve"),
         ("search:improve:worlds=8", "search:(endgame|improve)"),

@@ -18,7 +18,7 @@ from hanamachi.games.hanamikoji.rules import RECORD
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
-from hanamachi.policies.search.reach import resampled, weights
+from hanamachi.policies.search.posterior import RANDOM_SHARE, posterior, resampled
 
 SMALL = make_variant("hanamikoji", **GIFTS, starter=0)
 SETS = max(4, sample(1000, share=0.01))
@@ -79,7 +79,8 @@ def p_values(weighted: bool) -> list[float]:
         games = redealt(SMALL, nodes[0], seed)
         seat = int(nodes[0].game.mover)
         equal = np.full(len(games), 1 / len(games))
-        shares = weights(PlayedHistories.policy, games, seat, random_share=0) if weighted else equal
+        policy = PlayedHistories.policy
+        shares = posterior(policy, games, seat, random_share=0) if weighted else equal
         found += share_by_share(nodes, games, shares)
     return found
 
@@ -123,7 +124,7 @@ def later_worlds(id: str) -> tuple[NDArray[np.void], int]:
 
 def test_a_policy_that_is_certain_rules_nothing_out() -> None:
     games, seat = later_worlds("hanamikoji")
-    shares = weights(load_policy("greedy", game="hanamikoji"), games, seat)
+    shares = posterior(load_policy("greedy", game="hanamikoji"), games, seat, RANDOM_SHARE)
     assert (shares > 0).all()
     assert shares.sum() == pytest.approx(1)
     assert shares.max() > shares.min()
@@ -131,7 +132,8 @@ def test_a_policy_that_is_certain_rules_nothing_out() -> None:
 
 def test_before_anybody_else_has_decided_all_worlds_count_the_same() -> None:
     node = HanamikojiHistories(SMALL).random_positions(1, seed=0)[0]
-    shares = weights(PlayedHistories.policy, redealt(SMALL, node, 0), int(node.game.mover))
+    games, seat = redealt(SMALL, node, 0), int(node.game.mover)
+    shares = posterior(PlayedHistories.policy, games, seat, RANDOM_SHARE)
     assert shares == pytest.approx(1 / len(shares))
 
 

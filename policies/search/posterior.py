@@ -1,4 +1,4 @@
-"""Weights of worlds: how likely each is, given the actions of the other seats.
+"""The posterior of worlds: how likely each is, given the actions of the other seats.
 
 `redeal` samples worlds by the probability of the deal alone, and ignores how the others chose. If
 they play a known policy, the weight of a world is the product, over their decisions in the current
@@ -23,29 +23,27 @@ from hanamachi.sessions.observations import observe
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
 
 NEEDED_TO_WEIGH = "redeal", "rewind", "next_event"  # of a game, to sample and weigh its worlds
-RANDOM_SHARE = 0.4  # share of the others' decisions that is assumed to be uniformly random
+RANDOM_SHARE = 0.4  # of the others' decisions that searches assume to be uniformly random
 
 Weights = NDArray[np.float64]  # (K,) summing to 1
 
 
-def weights(
-    policy: Policy, worlds: NDArray[Any], seat: int, random_share: float = RANDOM_SHARE
-) -> Weights:
+def posterior(policy: Policy, worlds: NDArray[Any], seat: int, random_share: float) -> Weights:
     """The probability of each of these worlds of one seat, (K,), if the others play `policy`.
 
     A deterministic policy would rule out all worlds as soon as a seat deviates from it. So
     `random_share` of the decisions is assumed to be uniformly random.
     """
-    return weights_of_each(policy, [worlds], [seat], random_share)[0]
+    return posteriors(policy, [worlds], [seat], random_share)[0]
 
 
-def weights_of_each(
+def posteriors(
     policy: Policy,
     worlds: Sequence[NDArray[Any]],
     seats: Sequence[int],
-    random_share: float = RANDOM_SHARE,
+    random_share: float,
 ) -> list[Weights]:
-    """As `weights`, for the worlds of several seats in one call of the policy."""
+    """As `posterior`, for the worlds of several seats in one call of the policy."""
     pairs = zip(worlds, seats, strict=True)
     decided = [decisions_of_others(policy.variant, *pair) for pair in pairs]
     edges = np.cumsum([0, *(actions.size for _, actions in decided)])
