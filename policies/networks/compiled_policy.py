@@ -31,8 +31,8 @@ Integers = NDArray[np.int64]
 class NetworkArrays(NamedTuple):
     """The arrays of a network, as few and as flat as compiled loops like them.
 
-    After the hidden layers comes the layer `read`, without activation: the roles of all entities,
-    the weights of the advice, and the value.
+    After the hidden layers comes the layer `read`, without activation. Its outputs are the roles of
+    all entities, the weights of the advice, and the value.
     """
 
     entries: Integers  # (I,) of an observation, which the trunk reads
@@ -43,6 +43,8 @@ class NetworkArrays(NamedTuple):
     kinds: Integers  # (G, 3): R, H and D of each kind of entities
     described: Integers  # of each kind (H, D), one after another
     advice: Integers  # (A, D) the entries of an observation that advise on each action
+    gate: int  # where the weights of the advice begin in the outputs of `read`
+    value: int  # where the value is there
 
 
 def flat(tables: Tables) -> NetworkArrays:
@@ -52,9 +54,11 @@ def flat(tables: Tables) -> NetworkArrays:
     read = Linear(
         np.hstack([layer.weight for layer in reading]), np.hstack(list(map(bias, reading)))
     )
+    value = read.weight.shape[1] - 1
     layers = [*tables.trunk, read]
     keys = np.vstack([tables.keys, *(each.uses for each in entities)]).T
     kinds = [(each.uses.shape[0] // len(each.entries), *each.entries.shape) for each in entities]
+    advice = gate.entries if gate else np.empty((keys.shape[0], 0), np.int64)
     nothing = np.empty(0, np.int64)
     return NetworkArrays(
         tables.entries,
@@ -64,7 +68,9 @@ def flat(tables: Tables) -> NetworkArrays:
         np.ascontiguousarray(keys),
         np.array(kinds, np.int64).reshape(-1, 3),
         np.concatenate([nothing, *(each.entries.ravel() for each in entities)]),
-        gate.entries if gate else np.empty((keys.shape[0], 0), np.int64),
+        advice,
+        gate=value - advice.shape[1],
+        value=value,
     )
 
 
@@ -132,21 +138,33 @@ def decide(
     last = len(network.sizes) - 2
     for first in range(0, len(observations), ROWS):
         rows = min(ROWS, len(observations) - first)
-        for row in range(rows):
-            for i in range(len(network.entries)):
-                h[row, i] = observations[first + row, network.entries[i]] * network.scale[i]
+        write_inputs(network, observations[first : first + rows], h)
         start = 0
         for layer in range(last):
             start = add_layer(network, layer, start, rows, h, used, outputs)
-            for row in range(rows):
-                for j in range(network.sizes[layer + 1]):  # a NaN stays one
-                    h[row, j] = np.float32(0) if outputs[row, j] <= 0 else outputs[row, j]
+            rectify(outputs[:rows], network.sizes[layer + 1], h)
         add_layer(network, last, start, rows, h, used, outputs)
         for row in range(rows):
             b, read = first + row, outputs[row]
             write_query(network, observations[b], h[row], read, query)
             softmax(network, observations[b], masks[b], query, read, probabilities[b])
-            values[b] = read[network.sizes[last + 1] - 1]
+            values[b] = read[network.value]
+
+
+@compiled
+def write_inputs(network: NetworkArrays, observations: Float32s, inputs: Float32s) -> None:
+    """Write what the trunk reads of each observation, (rows, N)."""
+    for row in range(len(observations)):
+        for i in range(len(network.entries)):
+            inputs[row, i] = observations[row, network.entries[i]] * network.scale[i]
+
+
+@compiled
+def rectify(outputs: Float32s, size: int, h: Float32s) -> None:
+    """Write the first `size` outputs of each row, (rows, W), with 0 for negative ones."""
+    for row in range(len(outputs)):
+        for j in range(size):  # a NaN stays one
+            h[row, j] = np.float32(0) if outputs[row, j] <= 0 else outputs[row, j]
 
 
 @in_order
@@ -266,7 +284,6 @@ def softmax(
 ) -> None:
     """Write the probabilities of the legal actions."""
     depth = network.advice.shape[1]
-    gate = read[network.sizes[-1] - 1 - depth :]
     largest, total = np.float32(-np.inf), np.float32(0)
     for action in range(len(mask)):
         if mask[action]:
@@ -274,7 +291,7 @@ def softmax(
             for k in range(len(query)):
                 logit += query[k] * network.keys[action, k]
             for d in range(depth):
-                logit += gate[d] * observation[network.advice[action, d]]
+                logit += read[network.gate + d] * observation[network.advice[action, d]]
             probabilities[action] = logit
             if logit > largest:
                 largest = logit
