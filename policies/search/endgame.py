@@ -56,8 +56,9 @@ class Endgame(Search):
     ) -> None:
         super().__init__(variant, blueprint, **common)
         assert blueprint is not None
-        most = at_least_one(positions, "positions", SEARCH_POSITIONS)
-        self.tree = Tree(blueprint, most, share(random_share, "random_share"))
+        self.positions = at_least_one(positions, "positions", SEARCH_POSITIONS)
+        self.random_share = share(random_share, "random_share")
+        self.tree = Tree(blueprint, self.positions, self.random_share)
 
     def search(self, decision: Decision) -> NDArray[np.floating[Any]]:
         total, solved = np.zeros(len(decision.mask)), 0

@@ -98,13 +98,11 @@ def settings_of(policy: Policy) -> Iterator[Any]:
     # seldom an object, and slow to import
     from hanamachi.policies.external.model import ModelPolicy
     from hanamachi.policies.networks.onnx_policy import OnnxPolicy
-    from hanamachi.policies.search.endgame import Endgame
 
     match policy:
         case Search():
             kept = (int, float, str, tuple)
             yield {n: v for n, v in sorted(vars(policy).items()) if isinstance(v, kept)}
-            yield policy.tree.max_positions if isinstance(policy, Endgame) else None
             yield from (vars(policy.budget), policy.blueprint)
         case CompiledPolicy():
             yield dict(sorted(policy.checkpoint.weights.items()))

@@ -88,6 +88,7 @@ UNLIKE = {
     "limits": lambda n: bot("./a", seconds=1 + n),
     "settings of a model": lambda n: model(sampling={"temperature": n / 2}),
     "positions": lambda n: Endgame(RULES, BLUEPRINT, worlds=1, positions=10 + n),
+    "random shares": lambda n: Endgame(RULES, BLUEPRINT, worlds=1, random_share=(1 + n) / 2),
     "explore": lambda n: Mcts(RULES, None, worlds=1, explore=1.0 + n),
     "widen": lambda n: Mcts(RULES, None, worlds=1, widen=1.0 + n),
     "top": lambda n: Improve(RULES, BLUEPRINT, worlds=1, top=1 + n),
