@@ -1,9 +1,9 @@
-"""How the lead at one geisha may still change, for the experts of both geisha games.
+"""What the experts of both geisha games share: how a lead may still change, and values of actions.
 
 Each side takes ACTIONS actions in a round, one in each of its TURNS turns.
 
-A row of `gains` holds the probability of each change, from the worst for me to the best; the middle
-entry is that of no change.
+A row of `gains` holds the probability of each change of the lead at one geisha, from the worst for
+me to the best; the middle entry is that of no change.
 """
 
 import numpy as np
@@ -13,9 +13,16 @@ from hanamachi.engine.compiled import inline
 
 Array = NDArray[np.float32]
 
+MEAN_WEIGHT = 0.25  # of the mean over replies; the worst reply has the rest
 ACTIONS = TURNS = 4
 FOES = ACTIONS * TURNS  # where the entries of the foe's actions begin, behind mine
 BRINGS_ME, BRINGS_FOE, USES = range(3)  # how many cards an action brings me, the foe, and uses
+
+
+@inline
+def action_value(bonus: float, worst: float, total: float, replies: int) -> float:
+    """The value of an action, from its bonus and the values after each of its replies."""
+    return bonus + (1 - MEAN_WEIGHT) * worst + MEAN_WEIGHT * total / replies
 
 
 @inline
@@ -28,16 +35,6 @@ def add_card(gains: Array, by: int, to_me: float, to_foe: float, out: Array) -> 
             out[i] += to_me * gains[i - by]
         if i <= most - by:
             out[i] += to_foe * gains[i + by]
-
-
-@inline
-def write_outcomes(gains: Array, ends: Array) -> None:
-    """Write the probabilities of (tie, win, loss) for each lead now, from those of the gains."""
-    win = np.float32(0)
-    for i in range(len(gains)):  # the gain that leads to a tie is minus the lead
-        tie = gains[len(gains) - 1 - i]
-        ends[i, 0], ends[i, 1], ends[i, 2] = tie, win, 1 - win - tie
-        win += tie
 
 
 @inline

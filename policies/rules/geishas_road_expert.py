@@ -19,6 +19,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.games.geishas_road import observation as entry
 from hanamachi.games.geishas_road import rules
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
+from hanamachi.policies.rules.geisha_experts import Array, action_value, add_card, destinations
 from hanamachi.policies.rules.geishas_road_from_observation import (
     FOE,
     ME,
@@ -27,10 +28,9 @@ from hanamachi.policies.rules.geishas_road_from_observation import (
     lay_out,
     points,
     reply,
+    rounds_to_come,
 )
-from hanamachi.policies.rules.lead_changes import Array, add_card, destinations, write_outcomes
 
-MEAN_WEIGHT = 0.25  # of the mean over replies; the worst reply has the rest
 SKILL = 0.5  # how much better than at random the foe places the cards that I cannot see
 RETURN = 0.7  # weight of the tokens that cards left to play may bring
 GUEST = 0.7  # value of a guest in addition to its current sets
@@ -163,7 +163,7 @@ def score_after(
     bonus = TIMING[kind] * seen[rule_set.at[entry.TO_COME] + 2]
     if kind == rules.STARTER:
         bonus = SECOND * (action - rule_set.first[kind])
-    return bonus + (1 - MEAN_WEIGHT) * worst + MEAN_WEIGHT * total / replies
+    return action_value(bonus, worst, total, replies)
 
 
 @inline
@@ -221,14 +221,10 @@ def table_value(
 @inline
 def earlier_and_later(rule_set: np.record, seen: Seen) -> tuple[float, float]:
     """The lead from earlier rounds, if points are added up, and the variance of later ones."""
-    at, variance = rule_set.at, NOISE
     if rule_set.rounds == 0:
-        return 0.0, variance
-    for later in range(rule_set.rounds):
-        if seen[at[entry.ROUND + 1] - 1 - later]:
-            variance += LATER * later
-    earned = seen[at[entry.SCORE] + 2 :]
-    return earned[ME] - earned[FOE], variance
+        return 0.0, NOISE
+    earned = seen[rule_set.at[entry.SCORE] + 2 :]
+    return earned[ME] - earned[FOE], NOISE + LATER * rounds_to_come(rule_set, seen)
 
 
 @inline
@@ -298,3 +294,13 @@ def write_final_leads(
                 rest = gains[subset ^ 1 << rank]
                 add_card(rest, rule_set.value[rank], hand_me, hand_foe, gains[subset])
                 write_outcomes(gains[subset], ends[c, subset])
+
+
+@inline
+def write_outcomes(gains: Array, ends: Array) -> None:
+    """Write the probabilities of (tie, win, loss) for each lead now, from those of the gains."""
+    win = np.float32(0)
+    for i in range(len(gains)):  # the gain that leads to a tie is minus the lead
+        tie = gains[len(gains) - 1 - i]
+        ends[i, TIE], ends[i, WIN], ends[i, LOSS] = tie, win, 1 - win - tie
+        win += tie

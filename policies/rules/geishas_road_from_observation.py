@@ -75,6 +75,16 @@ def is_my_turn(rule_set: np.record, seen: Seen) -> bool:
 
 
 @inline
+def rounds_to_come(rule_set: np.record, seen: Seen) -> int:
+    """How many rounds follow this one, in games of a fixed number of rounds."""
+    last = rule_set.at[entry.ROUND + 1] - 1  # the entry of the last round
+    for later in range(rule_set.rounds):
+        if seen[last - later]:
+            return later
+    return 0
+
+
+@inline
 def shown(rule_set: np.record, rows: Seen, row: int) -> Any:
     """The card that a row shows by its colour and value, or NONE."""
     shows = rows[row * (rule_set.colours + rule_set.values) :]

@@ -30,10 +30,15 @@ from hanamachi.policies.policy import (
     Values,
     readable,
 )
-from hanamachi.policies.rules.lead_changes import Array, add_card, destinations
+from hanamachi.policies.rules.geisha_experts import Array, action_value, add_card, destinations
+from hanamachi.policies.rules.hanamikoji_from_observation import (
+    Seen,
+    foes_gift,
+    foes_pairs,
+    is_last_round,
+)
 
 CHARM, GEISHA = 0.07, 0.09  # weight of a lead in either for the next round
-MEAN_WEIGHT = 0.25  # of the mean over replies; the worst reply has the rest
 SKILL = 0.8  # how much better than at random the foe places the cards that I cannot see
 
 # by kind of action: its bonus for each turn left, and the cards it brings me, the foe, and uses
@@ -142,7 +147,7 @@ def workspace(n: int, most: int) -> Space:
 
 @inline
 def score_after(
-    tables: Tables, seen: Array, action: np.intp, opened: int, kinds: int, space: Space
+    tables: Tables, seen: Seen, action: np.intp, opened: int, kinds: int, space: Space
 ) -> float:
     """The value after an action and its reply; `kinds` counts those that were begun."""
     rule_set = tables.rule_set[0]
@@ -154,19 +159,19 @@ def score_after(
         )
         worst, total = min(worst, after), total + after
     timing = TIMING[rule_set.kind[action]] * seen[rule_set.at[entry.TO_COME] + 2]
-    return timing + (1 - MEAN_WEIGHT) * worst + MEAN_WEIGHT * total / count
+    return action_value(timing, worst, total, count)
 
 
 @inline
 def write_after(
-    rule_set: np.record, seen: Array, piles: NDArray[np.int8], action: np.intp, after: Ints
+    rule_set: np.record, seen: Seen, piles: NDArray[np.int8], action: np.intp, after: Ints
 ) -> int:
     """Write my hand after an action, and the leads after each reply; returns the number of replies.
 
     Loops, as sums of arrays take seconds to compile.
     """
     at, n, kind, replies = rule_set.at, rule_set.geisha, rule_set.kind[action], 1
-    gifts, pairs = at[entry.GIFTS] + n, at[entry.PAIRS] + 2 * n
+    gifts, pairs = foes_gift(rule_set), foes_pairs(rule_set)
     pair = n * (action - rule_set.first[rules.TAKE_PAIR])
     for g in range(n):
         first, second = piles[action, 0, g], piles[action, 1, g]
@@ -197,15 +202,15 @@ def write_after(
 
 
 @inline
-def write_open(rule_set: np.record, seen: Array, kind: int, open_: Ints) -> int:
+def write_open(rule_set: np.record, seen: Seen, kind: int, open_: Ints) -> int:
     """Write the open geisha; returns their number."""
     at, n, opened = rule_set.at, rule_set.geisha, 0
     for g in range(n):
         cards = seen[at[entry.HAND] + g]
         if kind == rules.TAKE_CARD:
-            cards = seen[at[entry.GIFTS] + n + g]
+            cards = seen[foes_gift(rule_set) + g]
         elif kind == rules.TAKE_PAIR:
-            cards = seen[at[entry.PAIRS] + 2 * n + g] + seen[at[entry.PAIRS] + 3 * n + g]
+            cards = seen[foes_pairs(rule_set) + g] + seen[foes_pairs(rule_set) + n + g]
         if cards > 0:
             open_[opened] = g
             opened += 1
@@ -213,7 +218,7 @@ def write_open(rule_set: np.record, seen: Array, kind: int, open_: Ints) -> int:
 
 
 @inline
-def write_values(tables: Tables, seen: Array, opened: int, space: Space) -> None:
+def write_values(tables: Tables, seen: Seen, opened: int, space: Space) -> None:
     """Write the value of each state of the open markers, (3^D,): the expectation over the others.
 
     The others' states lie `inner` places apart, in each of several blocks. Two halves of the space
@@ -221,7 +226,7 @@ def write_values(tables: Tables, seen: Array, opened: int, space: Space) -> None
     """
     rule_set, values = tables.rule_set[0], space.values
     at, n, most = rule_set.at, rule_set.geisha, len(space.known) - 1
-    last = int(rule_set.max_rounds > 0 and seen[at[entry.ROUND + 1] - 1] == 1)
+    last = int(is_last_round(rule_set, seen))
     source, start, found, closed = tables.marker_values, last * POWERS[n], 0, 0
     for g in range(n):
         if found < opened and space.open[found] == g:
@@ -289,7 +294,7 @@ def expect(
 
 
 @inline
-def write_gains(rule_set: np.record, seen: Array, kind: int, gains: Array) -> None:
+def write_gains(rule_set: np.record, seen: Seen, kind: int, gains: Array) -> None:
     """Write the probabilities of each change of a lead after an action of this kind, from -M.
 
     gains[h, u]: of a geisha with h cards in my hand and u unseen, up to as many as any has.
@@ -314,7 +319,7 @@ def write_gains(rule_set: np.record, seen: Array, kind: int, gains: Array) -> No
 
 
 @inline
-def write_chances(rule_set: np.record, seen: Array, gains: Array, chances: Array) -> None:
+def write_chances(rule_set: np.record, seen: Seen, gains: Array, chances: Array) -> None:
     """Write the probabilities that each marker comes to me, and to the foe.
 
     chances[g, h, M + lead]: of geisha g with h of her cards in my hand, and this lead now.

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
-from hanamachi.games.hanamikoji.observation import GIFTS, LEAD, MARKERS, MY_SECRET, PAIRS, TABLE
+from hanamachi.games.hanamikoji.observation import LEAD, MARKERS, MY_SECRET, TABLE
 from hanamachi.games.hanamikoji.rules import GIFT, SECRET, TAKE_CARD, TAKE_PAIR, TRADE_OFF
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
+from hanamachi.policies.rules.hanamikoji_from_observation import Seen, foes_gift, foes_pairs
 
 
 class Greedy(RulePolicy):
@@ -34,9 +35,9 @@ def score(tables: NDArray[Any], observations: Observations, masks: Masks, scores
 
 
 @inline
-def score_after(rule_set: np.record, seen: NDArray[np.float32], action: np.intp) -> float:
+def score_after(rule_set: np.record, seen: Seen, action: np.intp) -> float:
     """The value of the table after an action and the reply that is worst for the actor."""
-    at, n, kind = rule_set.at, rule_set.geisha, rule_set.kind[action]
+    n, kind = rule_set.geisha, rule_set.kind[action]
     first, second = rule_set.piles[action, 0, :n], rule_set.piles[action, 1, :n]
     no_cards = np.zeros(n, np.int8)
     if kind == SECRET:
@@ -44,11 +45,11 @@ def score_after(rule_set: np.record, seen: NDArray[np.float32], action: np.intp)
     if kind == TRADE_OFF:
         return table_value(rule_set, seen, no_cards, no_cards)
     if kind == TAKE_CARD:
-        offer = seen[at[GIFTS] + n : at[GIFTS] + 2 * n]
+        offer = seen[foes_gift(rule_set) :][:n]
         return table_value(rule_set, seen, first, offer - first)
     if kind == TAKE_PAIR:
         pair = action - rule_set.first[TAKE_PAIR]
-        offer = seen[at[PAIRS] + 2 * n : at[PAIRS] + 4 * n].reshape(2, n)
+        offer = seen[foes_pairs(rule_set) :][: 2 * n].reshape(2, n)
         return table_value(rule_set, seen, offer[pair], offer[1 - pair])
     if kind == GIFT:
         lowest, taken = np.inf, no_cards.copy()
@@ -64,9 +65,7 @@ def score_after(rule_set: np.record, seen: NDArray[np.float32], action: np.intp)
 
 
 @inline
-def table_value(
-    rule_set: np.record, seen: NDArray[np.float32], mine: NDArray, theirs: NDArray
-) -> float:
+def table_value(rule_set: np.record, seen: Seen, mine: NDArray, theirs: NDArray) -> float:
     """The value of the table after these cards have been added to the two sides."""
     at, n, total = rule_set.at, rule_set.geisha, 0.0
     for g in range(n):
