@@ -46,7 +46,7 @@ from hanamachi.policies.rules.hanabi_from_observation import (
     next_cards,
     trash,
 )
-from hanamachi.policies.rules.hanabi_memory import Sets, chop_of
+from hanamachi.policies.rules.hanabi_memory import Sets, chop_of, memory_size
 
 GROUPS = 3  # of cards, see Groups
 SIGNS = 5  # features of what a card means to its owner
@@ -74,8 +74,8 @@ class Convention(Compiled):
 
     def __init__(self, variant: Variant) -> None:
         rule_set = variant.rule_set
-        size = int(rule_set.seats * rule_set.hand_size)
-        super().__init__(variant, convention_layout(rule_set), write_convention, size)
+        layout, size = convention_layout(rule_set), memory_size(rule_set)
+        super().__init__(variant, layout, write_convention, size)
 
 
 def fractions(name: str, size: int, about: str) -> Segment:
@@ -157,7 +157,15 @@ def write_card_beliefs(
             for slot in range(game.held[seat]):
                 cards = int(game.possible[seat, slot])
                 write_probabilities(rule_set, copies, cards, groups, left[slot * each :])
-            left = left[rule_set.hand_size * each :]
+            left = rest_of(left, rule_set.hand_size * each)
+        assert len(left) == 0
+
+
+@inline
+def rest_of(row: Row, written: int) -> Row:
+    """The rest of a row after the entries that have been written; the layout has room for these."""
+    assert written <= len(row)
+    return row[written:]
 
 
 @inline
@@ -202,7 +210,8 @@ def write_convention(
         left = write_readings(rule_set, game, known, meant, features[b])
         left = write_truths(rule_set, game, known, meant, left)
         left = write_known(rule_set, known, left)
-        write_clue_effects(rule_set, games, known, meant, left)
+        left = write_clue_effects(rule_set, games, known, meant, left)
+        assert len(left) == 0
 
 
 @inline
@@ -224,7 +233,7 @@ def write_readings(
             signs[2] = cards & ~known.playable == 0
             signs[3] = cards & ~known.soon == 0
             signs[4] = cards & ~known.trash == 0
-        left = left[rule_set.hand_size * each :]
+        left = rest_of(left, rule_set.hand_size * each)
     return left
 
 
@@ -242,7 +251,7 @@ def write_truths(rule_set: np.record, game: np.record, known: Known, meant: Sets
                 left[slot * TRUTHS + i] = card & truths[i] != 0
             if meant[seat, slot]:
                 taken |= card
-        left = left[rule_set.hand_size * TRUTHS :]
+        left = rest_of(left, rule_set.hand_size * TRUTHS)
     return left
 
 
@@ -251,14 +260,17 @@ def write_known(rule_set: np.record, known: Known, left: Row) -> Row:
     """Write the sets taken for common knowledge; returns the rest of the row."""
     for i in range(KNOWN_SETS):
         write_bits(known[i], rule_set.cards, i * rule_set.cards, left)
-    return left[KNOWN_SETS * rule_set.cards :]
+    return rest_of(left, KNOWN_SETS * rule_set.cards)
 
 
 @inline
 def write_clue_effects(
     rule_set: np.record, games: Games, known: Known, meant: Sets, left: Row
-) -> None:
-    """Write what each clue would change, in the order of actions; 0 if it touches no card."""
+) -> Row:
+    """Write what each clue would change, in the order of actions, and 0 if it touches no card.
+
+    Returns the rest of the row.
+    """
     now, after = games[rule_set.seats], games[rule_set.seats + 1]
     receiver, both, before = ME, known, np.zeros(CLUE_EFFECTS)
     for action in range(rule_set.first[rules.CLUE], rule_set.first[rules.CLUE + 1]):
@@ -273,7 +285,8 @@ def write_clue_effects(
             count_effects(rule_set, after, known_then, then, seat, changes)
             for i in range(CLUE_EFFECTS):  # a loop, as to copy slices takes seconds to compile
                 left[i] = changes[i]
-        left = left[CLUE_EFFECTS:]
+        left = rest_of(left, CLUE_EFFECTS)
+    return left
 
 
 @inline

@@ -24,6 +24,7 @@ from hanamachi.policies.features.hanabi import (
     Row,
     fractions,
     hands_of,
+    rest_of,
     unseen_by_both,
     write_probabilities,
 )
@@ -42,6 +43,7 @@ from hanamachi.policies.rules.hanabi_hat import (
     target_slot,
     touched_and_ruled_out,
 )
+from hanamachi.policies.rules.hanabi_memory import memory_size
 
 SIGNS = TARGETS + 2  # features of what a card means to its owner
 TRUTHS = GROUPS  # features of a card that I see
@@ -59,8 +61,8 @@ class HatReading(Compiled):
         """UserError for two players."""
         check_players(variant)
         rule_set = variant.rule_set
-        size = int(rule_set.seats * rule_set.hand_size)
-        super().__init__(variant, hat_layout(rule_set), write_hat_reading, size)
+        layout, size = hat_layout(rule_set), memory_size(rule_set)
+        super().__init__(variant, layout, write_hat_reading, size)
 
 
 def hat_layout(rule_set: np.record) -> Layout:
@@ -99,7 +101,8 @@ def write_hat_reading(
         left = write_cards(rule_set, game, common, left)
         left = write_sums(rule_set, game, common, left)
         if sends_more(rule_set):
-            write_choices(rule_set, game, common, left)
+            left = write_choices(rule_set, game, common, left)
+        assert len(left) == 0
 
 
 @inline
@@ -119,7 +122,7 @@ def write_slots(rule_set: np.record, game: np.record, common: Common, left: Row)
                 signs[place] = target_slot(rule_set, game, common, seat, place, numbers) == slot
             signs[TARGETS] = cards & ~common.playable == 0
             signs[TARGETS + 1] = cards & ~common.trash == 0
-        left = left[rule_set.hand_size * each :]
+        left = rest_of(left, rule_set.hand_size * each)
     return left
 
 
@@ -131,7 +134,7 @@ def write_cards(rule_set: np.record, game: np.record, common: Common, left: Row)
         for slot in range(game.held[seat]):
             for i in range(TRUTHS):
                 left[slot * TRUTHS + i] = groups[i] >> int(game.hand[seat, slot]) & 1
-        left = left[rule_set.hand_size * TRUTHS :]
+        left = rest_of(left, rule_set.hand_size * TRUTHS)
     return left
 
 
@@ -149,16 +152,17 @@ def write_sums(rule_set: np.record, game: np.record, common: Common, left: Row) 
             encoded = number_of_clue(rule_set, common, ME, seat, trait, touched)
             left[0] = encoded == number
             left[1] = ruled_out / all_cards
-        left = left[CLUE_EFFECTS:]
+        left = rest_of(left, CLUE_EFFECTS)
     return left
 
 
 @inline
-def write_choices(rule_set: np.record, game: np.record, common: Common, left: Row) -> None:
+def write_choices(rule_set: np.record, game: np.record, common: Common, left: Row) -> Row:
     """Write whether to play each slot of mine, and to discard it, says the right number.
 
-    What encodes nothing is right.
+    What encodes nothing is right. Returns the rest of the row.
     """
     for slot in range(game.held[ME]):
         for i, did in enumerate((rules.PLAY, rules.DISCARD)):
             left[slot * CHOICES + i] = is_right_choice(rule_set, game, common, did, slot)
+    return rest_of(left, rule_set.hand_size * CHOICES)

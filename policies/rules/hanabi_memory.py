@@ -33,8 +33,7 @@ class RememberingPolicy(RulePolicy):
 
     @cached_property
     def slots(self) -> int:
-        """Of all hands together."""
-        return int(self.variant.rule_set.seats * self.variant.rule_set.hand_size)
+        return memory_size(self.variant.rule_set)
 
     def scores(
         self, observation: Observations, mask: Masks, memory: Memory
@@ -44,6 +43,11 @@ class RememberingPolicy(RulePolicy):
         memory = readable_memory(memory, len(scores), self.slots)
         self.write(*rows, memory, scores)
         return scores, memory
+
+
+def memory_size(rule_set: np.record) -> int:
+    """The number of slots of all hands together."""
+    return int(rule_set.seats * rule_set.hand_size)
 
 
 @inline

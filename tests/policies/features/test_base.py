@@ -1,6 +1,7 @@
 """Features say what a player can work out, and learn, save and play like observations."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,7 @@ from messages import assert_one_sentence
 from samples import sample
 
 from hanamachi.engine import kernels
+from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError
 from hanamachi.games.hanabi.rules import CLUE
 from hanamachi.games.registry import variant as make_variant
@@ -267,6 +269,22 @@ def test_rows_are_independent_of_each_other_and_given_arrays_stay(game, name):
             np.testing.assert_array_equal(found, expected[order])
         for array, old in zip((seen, memory), before, strict=True):
             np.testing.assert_array_equal(array, old)
+
+
+@pytest.mark.parametrize(
+    ("game", "name"), [("hanabi:2p", "belief"), ("hanabi:2p", "convention"), ("hanabi:3p", "hat")]
+)
+@pytest.mark.parametrize("more", [-1, 1])
+def test_what_is_written_fills_the_layout(game, name, more):
+    variant = make_variant(game)
+    (features,) = Features(variant, [name]).sets
+    first, *others = features.layout.segments
+    features.layout = Layout((*others, replace(first, size=first.size + more)))
+    env = SelfPlayVecEnv(variant, ROWS)
+    env.reset()
+    memory = np.zeros((ROWS, features.memory_size), np.int32)
+    with pytest.raises(AssertionError):
+        features.compute(env.observations, env.masks, memory)
 
 
 def test_without_features_observations_stay_what_they_are(variant):
