@@ -14,7 +14,7 @@ import numpy as np
 
 from hanamachi.engine.contract import OVER
 from hanamachi.engine.game import Variant
-from hanamachi.errors import IllegalAction, UserError, shown
+from hanamachi.errors import UserError, shown
 from hanamachi.limits import BOT_GAMES
 from hanamachi.policies.external.bot import START, Bot, Limits
 from hanamachi.policies.external.protocol import (
@@ -47,7 +47,7 @@ def load_process(spec: str, variant: Variant) -> "ProcessPolicy":
     return ProcessPolicy(variant, program, name=spec)
 
 
-def words_of(program: Any) -> list[str]:
+def checked_program(program: Any) -> list[str]:
     """A program and its arguments, as the system takes them; UserError if they are none."""
     if not program:
         raise UserError("process: needs a command, such as process:./mybot")
@@ -59,7 +59,10 @@ def words_of(program: Any) -> list[str]:
 
 
 def text_of(word: Word) -> str:
-    """The word as the system takes it, which seeks a name without a folder where programs are."""
+    """The word as the system takes it.
+
+    The system looks a bare name up on PATH. A `Path` means the current folder, so it gets "./".
+    """
     return os.path.join(os.curdir, word) if isinstance(word, os.PathLike) else word
 
 
@@ -83,7 +86,7 @@ class ProcessPolicy(ViewPolicy):
     ) -> None:
         """`program` is the bot, or a list of it and its arguments; UserError if it is none."""
         super().__init__(variant)
-        self.program, self.limits = words_of(program), limits or Limits()
+        self.program, self.limits = checked_program(program), limits or Limits()
         self.name = name or PROCESS + shlex.join(self.program)
         self._bots = Bots()
 
@@ -111,13 +114,11 @@ class ProcessPolicy(ViewPolicy):
                 if seat not in bots.in_seats:
                     bots.in_seats[seat] = SeatedBot(self, seat)
                 yield bots.in_seats[seat]
-            except NotReady as error:
-                bots.never_ready = str(error)
-                raise NotReady(f"{self.name} is not ready: it {error}") from None
-            except IllegalAction as error:
-                raise IllegalAction(f"{self.name} {error}") from None
             except UserError as error:
-                raise UserError(f"{self.name} {error}") from None
+                what = str(error)
+                if isinstance(error, NotReady):
+                    bots.never_ready, what = what, f"is not ready: it {what}"
+                raise type(error)(f"{self.name} {what}") from None
 
     def ask_again(self) -> None:
         """Forget failures: what could not be decided may be asked again."""
@@ -174,9 +175,9 @@ class OpenGame:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.decision = -1  # how many actions came before the last question
+        self.decision = 0  # how many actions came before the last question
         self.used = 0.0  # seconds of its clock
-        self.answer: ActionProbabilities | UserError = UserError("was not asked yet")
+        self.answer: ActionProbabilities | UserError | None = None  # if it is to be asked anew
 
 
 class SeatedBot:
@@ -196,7 +197,7 @@ class SeatedBot:
         """
         self._tell_ends()
         game = self._game(history)
-        if game.decision != history.decisions:
+        if game.answer is None or game.decision != history.decisions:
             try:
                 game.answer = self._ask(history, game)
             except UserError as error:
@@ -209,24 +210,27 @@ class SeatedBot:
     def forget_failures(self) -> None:
         for game in self._open.values():
             if isinstance(game.answer, UserError):
-                game.decision = -1
+                game.answer = None
 
     def ready(self) -> Bot:
         """The bot, which is started if it is not there; NotReady if it does not become ready."""
         if self._bot is None:
-            bot = None
             try:
-                bot = Bot(self.program, self.limits)
-                greeting = hello(self.variant, self.seat, self.limits)
-                check_ready(bot.ask(greeting, max(START, self.limits.seconds)))
-            except BaseException as error:
-                if bot:
-                    bot.end()
-                if isinstance(error, UserError):
-                    raise NotReady(str(error)) from None
-                raise
-            self._bot = bot
+                self._bot = self._started()
+            except UserError as error:
+                raise NotReady(str(error)) from None
         return self._bot
+
+    def _started(self) -> Bot:
+        """A new bot that has answered hello; one that does not is ended."""
+        bot = Bot(self.program, self.limits)
+        try:
+            greeting = hello(self.variant, self.seat, self.limits)
+            check_ready(bot.ask(greeting, max(START, self.limits.seconds)))
+        except BaseException:
+            bot.end()
+            raise
+        return bot
 
     def _ask(self, history: History, game: OpenGame) -> ActionProbabilities:
         bot = self.ready()
@@ -235,7 +239,9 @@ class SeatedBot:
             answer = self._timed(bot, question, game)
             legal = choices(history, self.seat)
             return checked(probabilities_in(answer, history, legal), legal)
-        except BaseException:  # a late answer would be taken for one to the next question
+        except BaseException:
+            # The next question goes to a new bot, even after an illegal action: a late answer of
+            # this one would be taken for the answer to that question.
             self._bot = None
             bot.end()
             raise
