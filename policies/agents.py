@@ -88,6 +88,6 @@ def default_policy(played: Variant) -> str:
 
 
 def strongest_rule_policy(played: Variant) -> str:
-    """The strongest rule policy that any game may have and with which people can play."""
+    """The strongest rule policy with which people can play, so never `hat`."""
     names = rule_policies_for(played)
     return next(name for name in ("expert", "greedy", "random") if name in names)

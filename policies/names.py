@@ -82,7 +82,7 @@ def is_checkpoint(name: str) -> bool:
 
 
 def is_bare_folder(name: str) -> bool:
-    """Whether a name is a checkpoint's folder only because the current folder has one so named."""
+    """Whether a name, not a path, means a checkpoint, as the current folder has such a folder."""
     return kind_of(name) == Kind.CHECKPOINT and not is_path(name)
 
 

@@ -49,7 +49,7 @@ class Policy(ABC):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name} for {self.variant.id}>"
 
-    is_stochastic: bool = True  # False if it always plays an action that it scores highest
+    is_stochastic: bool = True  # whether it mixes between actions of different scores
     has_values: bool = False  # whether `distribution` and `values` return values
 
     @abstractmethod

@@ -40,7 +40,7 @@ class Limits:
 
     seconds: float = 5.0  #: for each decision
     memory: int | None = None  #: megabytes of each of its processes; Linux alone counts them
-    waits: bool = False  #: it gets no processor while others think, and less than other programs
+    waits: bool = False  #: it is stopped until it is asked, and runs at a low priority
     clock: float | None = None  #: seconds for all decisions of a game together
     cpu: int | None = None  #: seconds of processor time of each of its processes
 

@@ -1,4 +1,4 @@
-"""Threads that do not hold the program back when it ends: who waits for a network may wait long."""
+"""Threads that the program does not wait for when it ends: a network may take long to answer."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
