@@ -12,7 +12,7 @@ def load_entry_point(spec: str) -> Any:
     """The object `name` of a module; UserError if it cannot be imported, whatever the reason."""
     module, _, name = spec.partition(":")
     try:
-        return object_in(import_module(module), name)
+        return attribute_of(import_module(module), name)
     except UserError:
         raise
     except ModuleNotFoundError as error:
@@ -21,7 +21,7 @@ def load_entry_point(spec: str) -> Any:
         raise UserError(f"{spec} cannot be imported: {type_and_message(error)}") from error
 
 
-def object_in(module: ModuleType, name: str) -> Any:
+def attribute_of(module: ModuleType, name: str) -> Any:
     """The object of this name; UserError, with the nearest of the module's own, if it has none."""
     if hasattr(module, name):
         return getattr(module, name)

@@ -14,7 +14,7 @@ from hanamachi.sessions.session import Session
 
 HINTS = 5
 
-ActionProbabilities = NDArray[np.float64]  # (A,) of the actions
+ExactProbabilities = NDArray[np.float64]  # (A,) of the actions
 
 
 class Thought(NamedTuple):
@@ -26,7 +26,7 @@ class Thought(NamedTuple):
 
 def judgement(
     player: SeatedPlayer[Policy], session: Session, remember: bool = True
-) -> tuple[ActionProbabilities, float | None]:
+) -> tuple[ExactProbabilities, float | None]:
     """The player's probabilities for the seat to move, and its value if it has one.
 
     After a failure it can be asked again.
@@ -38,9 +38,7 @@ def judgement(
     return exact / exact.sum(), None if values is None else float(values[0])
 
 
-def thought_of(
-    session: Session, probabilities: ActionProbabilities, value: float | None
-) -> Thought:
+def thought_of(session: Session, probabilities: ExactProbabilities, value: float | None) -> Thought:
     """A judgement in words."""
     order, position = np.argsort(-probabilities, kind="stable")[:HINTS], session.games[0]
     describe = session.variant.actions.describe
@@ -48,7 +46,7 @@ def thought_of(
     return Thought([(p, describe(action, position)) for p, action in likely], value)
 
 
-def choice(variant: Variant, probabilities: ActionProbabilities, rng: np.random.Generator) -> int:
+def choice(variant: Variant, probabilities: ExactProbabilities, rng: np.random.Generator) -> int:
     """Sampled in competitive games, and the most probable action in cooperative ones."""
     if variant.game.cooperative:
         probabilities = best(probabilities[None].astype(np.float32))[0].astype(np.float64)

@@ -44,7 +44,7 @@ class Reply(NamedTuple):
     completion_tokens: int
 
 
-class Passing(Exception):
+class TemporaryFailure(Exception):
     """An attempt has failed in a way that may pass."""
 
     def __init__(self, problem: str, wait: float = 0.0) -> None:
@@ -52,7 +52,7 @@ class Passing(Exception):
         self.wait = wait  # seconds that the server asks for
 
 
-class Stay(HTTPRedirectHandler):
+class NoRedirection(HTTPRedirectHandler):
     """Follows no redirection: the key is for this server alone."""
 
     def redirect_request(self, *given: Any) -> None:
@@ -100,7 +100,7 @@ class Chat:
         while not stopped:
             try:
                 return self._attempt(body)
-            except Passing as error:
+            except TemporaryFailure as error:
                 problem, asked_for = str(error), error.wait
             made += 1
             pause = max(wait * random.uniform(0.5, 1.5), asked_for)  # so that not all come at once
@@ -110,7 +110,10 @@ class Chat:
         raise Unavailable(f"{self.url} gave no answer in {made} {times}: {problem}")
 
     def _attempt(self, body: bytes) -> Reply:
-        """The answer to a single request. Raises Passing, or Unavailable if trying is no use."""
+        """The answer to a single request.
+
+        TemporaryFailure if another attempt may help, Unavailable if none would.
+        """
         headers = {"Content-Type": "application/json"}
         if key := self._key():
             headers["Authorization"] = f"Bearer {key}"
@@ -123,28 +126,28 @@ class Chat:
             raise self._refused(error, key, deadline) from None
         except URLError as error:
             if isinstance(error.reason, TimeoutError | ConnectionResetError | BrokenPipeError):
-                raise Passing(words_of(error.reason)) from None
+                raise TemporaryFailure(reason_of(error.reason)) from None
             raise Unavailable(
-                f"nothing answers at {self.url} ({words_of(error.reason)}): start the server, or "
+                f"nothing answers at {self.url} ({reason_of(error.reason)}): start the server, or "
                 "correct the url"
             ) from None
         except (ValueError, InvalidURL) as error:  # of an address that cannot be
             raise Unavailable(
-                f"{self.url} cannot be asked ({words_of(error)}): correct the url, or the proxy in "
-                "http_proxy or https_proxy"
+                f"{self.url} cannot be asked ({reason_of(error)}): correct the url, or the proxy "
+                "in http_proxy or https_proxy"
             ) from None
         except (OSError, HTTPException) as error:
-            raise Passing(words_of(error)) from None
+            raise TemporaryFailure(reason_of(error)) from None
 
     def _refused(self, error: HTTPError, key: str, deadline: float) -> Exception:
         """What an answer other than 200 means."""
         try:
             said = message_in(content_of(error, deadline)).replace(key or "\0", "***")
-        except (OSError, HTTPException, Passing):  # of its words, not of the answer
+        except (OSError, HTTPException, TemporaryFailure):  # of its words, not of the answer
             said = ""
         problem = f"status {error.code} {said}".strip()
         if error.code in PASSING or error.code >= 500:
-            return Passing(problem, seconds(error.headers.get("Retry-After", "")))
+            return TemporaryFailure(problem, seconds(error.headers.get("Retry-After", "")))
         if error.code in (401, 403):  # servers repeat parts of the key
             which = self.key or USUAL_KEY
             held = f"the key in {which}" if key else f"requests without a key; set {which}"
@@ -167,14 +170,14 @@ class Chat:
     def _opener(self) -> OpenerDirector:
         """This computer is asked directly, all others through the proxies of the environment."""
         local = urlsplit(self.url).hostname in THIS_COMPUTER
-        return build_opener(Stay, ProxyHandler({} if local else None))
+        return build_opener(NoRedirection, ProxyHandler({} if local else None))
 
 
 # --- What comes back
 
 
 def content_of(response: HTTPResponse | HTTPError, deadline: float) -> bytes:
-    """The whole answer; TimeoutError if it comes too slowly, Passing if it is too long."""
+    """The whole answer; TimeoutError if it comes too slowly, TemporaryFailure if it is too long."""
 
     def read() -> bytes:
         content = b""
@@ -184,21 +187,21 @@ def content_of(response: HTTPResponse | HTTPError, deadline: float) -> bytes:
                 if time.monotonic() > deadline:
                     raise TimeoutError
                 if len(content) > REPLY_BYTES:
-                    raise Passing(f"an answer of more than {REPLY_BYTES:,} bytes")
+                    raise TemporaryFailure(f"an answer of more than {REPLY_BYTES:,} bytes")
         return content
 
     return in_time(read, deadline - time.monotonic())
 
 
 def reply_in(content: bytes) -> Reply:
-    """The reply that an answer holds; Passing if it holds none."""
+    """The reply that an answer holds; TemporaryFailure if it holds none."""
     try:
         answer = parse_json(content)
         text = answer["choices"][0]["message"].get("content") or ""
     except (UserError, LookupError, TypeError, AttributeError):
-        raise Passing("the answer holds no reply") from None
+        raise TemporaryFailure("the answer holds no reply") from None
     if not isinstance(text, str):
-        raise Passing("the answer holds no reply")
+        raise TemporaryFailure("the answer holds no reply")
     text = text.encode("utf-8", "replace").decode()  # half a character cannot be kept
     usage = answer.get("usage")
     known = usage if isinstance(usage, Mapping) else {}
@@ -244,7 +247,7 @@ def is_address(url: str) -> bool:
         return False
 
 
-def words_of(error: BaseException | str) -> str:
+def reason_of(error: BaseException | str) -> str:
     if isinstance(error, TimeoutError):
         return "it took too long"
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -43,7 +43,7 @@ class Question(NamedTuple):
     legal: dict[int, str]  # the words of each legal action
 
 
-class Decision(NamedTuple):
+class Answer(NamedTuple):
     """What the model made of a question."""
 
     action: int | None  # None if all its replies were illegal
@@ -81,20 +81,20 @@ class ModelPolicy(ViewPolicy):
         probabilities = uniform(mask)
         open_rows = np.flatnonzero(np.count_nonzero(mask, axis=1) > 1).tolist()
         questions = [self._question(worlds.history(row)) for row in open_rows]
-        decisions = self._answers(questions)
+        answers = self._answers(questions)
         may_lose = self.settings.illegal != "random"
-        lost = [d for d in decisions if d.action is None and may_lose]
+        lost = [answer for answer in answers if answer.action is None and may_lose]
         if not lost or len(mask) == 1:  # a batch that fails is asked about again, game by game
-            counted = map(self._counted, questions, decisions)
+            counted = map(self._counted, questions, answers)
             self._counts.update(total([self._counts, *counted]))
         if lost:
             count = len(lost[0].replies)
             times = "its reply" if count == 1 else f"{count} replies"
             raise UserError(f"{self.name} named no legal action in {times}: {lost[0].mistake}")
-        for row, decision in zip(open_rows, decisions, strict=True):
-            if decision.action is not None:
+        for row, answer in zip(open_rows, answers, strict=True):
+            if answer.action is not None:
                 probabilities[row] = 0
-                probabilities[row, decision.action] = 1
+                probabilities[row, answer.action] = 1
         return probabilities
 
     def _question(self, history: History) -> Question:
@@ -104,11 +104,11 @@ class ModelPolicy(ViewPolicy):
         messages = [{"role": "system", "content": rules}, {"role": "user", "content": turn}]
         return Question(messages, choices(history, seat))
 
-    def _answers(self, questions: Sequence[Question]) -> list[Decision]:
-        """A decision for each question; several are asked at once, until one fails."""
+    def _answers(self, questions: Sequence[Question]) -> list[Answer]:
+        """An answer to each question; several are asked at once, until one fails."""
         stop, failures = Event(), list[BaseException]()
 
-        def decide(question: Question) -> Decision:
+        def decide(question: Question) -> Answer:
             try:
                 return self._decide(question, stop)
             except BaseException as error:
@@ -127,7 +127,7 @@ class ModelPolicy(ViewPolicy):
             stop.set()
             threads.shutdown(wait=False, cancel_futures=True)
 
-    def _decide(self, question: Question, stop: Event) -> Decision:
+    def _decide(self, question: Question, stop: Event) -> Answer:
         """Ask, and ask again after an illegal reply as often as the settings allow."""
         messages, legal = question
         replies: list[Reply] = []
@@ -142,8 +142,8 @@ class ModelPolicy(ViewPolicy):
                 said = {"role": "assistant", "content": reply.text[-LINE:] or "(no reply)"}
                 messages = [*messages, said, {"role": "user", "content": refusal(mistake)}]
             else:
-                return Decision(action, mistake, replies)
-        return Decision(None, mistake, replies)
+                return Answer(action, mistake, replies)
+        return Answer(None, mistake, replies)
 
     def _reply(self, messages: Sequence[Message], stop: Event) -> Reply:
         """The reply that is kept for these messages, or a new one."""
@@ -151,14 +151,14 @@ class ModelPolicy(ViewPolicy):
         request = digest(self.chat.url, body)
         return self.cache.find(request) or self.cache.keep(request, self.chat.ask(body, stop))
 
-    def _counted(self, question: Question, decision: Decision) -> Counts:
-        replies, how = decision.replies, self.settings
+    def _counted(self, question: Question, answer: Answer) -> Counts:
+        replies, how = answer.replies, self.settings
         tokens_in = sum(reply.prompt_tokens for reply in replies)
         tokens_out = sum(reply.completion_tokens for reply in replies)
         return {
             "decisions": 1,
             "replies": len(replies),
-            "illegal": len(replies) - (decision.action is not None),
+            "illegal": len(replies) - (answer.action is not None),
             "characters": sum(len(message["content"]) for message in question.messages),
             "tokens_in": tokens_in,
             "tokens_out": tokens_out,

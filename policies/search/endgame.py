@@ -58,7 +58,7 @@ class Endgame(Search):
         assert blueprint is not None
         self.positions = at_least_one(positions, "positions", SEARCH_POSITIONS)
         self.random_share = share(random_share, "random_share")
-        self.tree = Tree(blueprint, self.positions, self.random_share)
+        self.tree = RoundTree(blueprint, self.positions, self.random_share)
 
     def search(self, decision: Decision) -> NDArray[np.floating[Any]]:
         total, solved = np.zeros(len(decision.mask)), 0
@@ -91,7 +91,7 @@ class Level:
     information_set: NDArray[np.int64]
 
 
-class Tree:
+class RoundTree:
     """The rest of a round, from worlds in which one seat is to move; the others play `policy`."""
 
     def __init__(self, policy: Policy, max_positions: int, random_share: float) -> None:

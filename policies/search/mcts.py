@@ -40,7 +40,7 @@ class Mcts(Search):
         **common: Any,
     ) -> None:
         super().__init__(variant, blueprint, **common)
-        self.settings = trees.Settings(above_zero(explore, "explore"), above_zero(widen, "widen"))
+        self.growth = trees.Growth(above_zero(explore, "explore"), above_zero(widen, "widen"))
 
     def search(self, decision: Decision) -> NDArray[np.float32]:
         rule_set, scores = self.variant.rule_set, self._root_scores(decision)
@@ -50,7 +50,7 @@ class Mcts(Search):
                 tree = np.concatenate((tree, np.zeros_like(tree)))
             worlds = decision.sample(count)
             descents = trees.new_descents(count, MAX_DEPTH, self.variant.seats)
-            used = trees.descend(rule_set, worlds, tree, used, self.settings, scores, descents)
+            used = trees.descend(rule_set, worlds, tree, used, self.growth, scores, descents)
             self._finish(worlds, descents.earned, decision.rng)
             trees.back_up(tree, descents)
         return best(trees.visits_below_root(tree, len(decision.mask))[None])[0]

@@ -36,7 +36,7 @@ NODE = with_attributes(
 Tree = NDArray[Any]  # of NODE; only the first ones are in use
 
 
-class Settings(NamedTuple):
+class Growth(NamedTuple):
     """How the tree grows."""
 
     explore: float  # weight of the exploration term
@@ -83,7 +83,7 @@ def descend(
     worlds: NDArray[Any],
     tree: Tree,
     used: int,
-    settings: Settings,
+    growth: Growth,
     scores: NDArray[np.float32],
     descents: Descents,
 ) -> int:
@@ -102,8 +102,8 @@ def descend(
         tree[ROOT].visits += 1
         while game.mover != OVER and depth < path.shape[1] and used == before:
             choices = legal(rule_set, game, mask)
-            child, tried = best_child(tree, at, mask, settings.explore)
-            if tried < choices and tried <= settings.widen * np.sqrt(tree[at].visits):
+            child, tried = best_child(tree, at, mask, growth.explore)
+            if tried < choices and tried <= growth.widen * np.sqrt(tree[at].visits):
                 action = untried(game, mask, choices - tried, at == ROOT, scores)
                 child, used = add_child(tree, at, action, used), used + 1
             tree[child].visits += 1

@@ -16,7 +16,7 @@ from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.search import round_value as round_value_module
-from hanamachi.policies.search.endgame import Endgame, Tree
+from hanamachi.policies.search.endgame import Endgame, RoundTree
 from hanamachi.policies.search.playout import play_on
 from hanamachi.policies.search.posterior import RANDOM_SHARE, posterior
 from hanamachi.policies.search.round_value import RoundValue
@@ -128,7 +128,7 @@ def test_no_tree_has_more_positions_than_it_may() -> None:
     policy, sizes = load_policy("random", ROUND), []
     for worlds in late_worlds(ROUND):
         for most in (50, 100, 200, 400, 800):
-            levels = Tree(policy, most, RANDOM_SHARE)._levels(worlds, most)
+            levels = RoundTree(policy, most, RANDOM_SHARE)._levels(worlds, most)
             if levels is not None:
                 sizes.append((sum(len(level.games) for level in levels), most))
     assert len(sizes) > 5
@@ -149,13 +149,13 @@ def test_every_world_counts_the_same_in_a_large_tree_and_in_a_small_one(
     _, masks = observe(ROUND, games, games["mover"].astype(np.int64))
     one, other = np.flatnonzero(masks[0])[:2]
 
-    def values(tree: Tree, worlds: NDArray[np.void]) -> NDArray[np.float64]:
+    def values(tree: RoundTree, worlds: NDArray[np.void]) -> NDArray[np.float64]:
         """64 worlds promise 1 for one action, 32 others promise 1.5 for the other."""
         found = np.zeros(ROUND.actions.size)
         found[one if len(worlds) == 64 else other] = 1 if len(worlds) == 64 else 1.5
         return found
 
-    monkeypatch.setattr(Tree, "values", values)
+    monkeypatch.setattr(RoundTree, "values", values)
     search = load_policy("search:endgame:greedy:worlds=96", ROUND)
     assert answers(search, games)[0].argmax() == one
 

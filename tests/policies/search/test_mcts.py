@@ -26,8 +26,8 @@ def grown(variant, games, count=WORLDS, seed=0, scores=None):
     tree = trees.new_tree(count)
     scores = np.zeros(variant.actions.size, np.float32) if scores is None else scores
     descents = trees.new_descents(count, 64, variant.seats)
-    settings = trees.Settings(explore=0.7, widen=2.0)
-    used = trees.descend(variant.rule_set, worlds, tree, 1, settings, scores, descents)
+    growth = trees.Growth(explore=0.7, widen=2.0)
+    used = trees.descend(variant.rule_set, worlds, tree, 1, growth, scores, descents)
     descents.earned[:] += random_play_out(RandomPolicy(variant), worlds)
     trees.back_up(tree, descents)
     return tree[:used], descents.earned, worlds
