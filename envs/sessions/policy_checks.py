@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.arrays import Float32s
 from hanamachi.engine.compiled import kernel
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.sessions.worlds import Worlds
@@ -20,7 +21,6 @@ from hanamachi.sessions.worlds import Worlds
 Observations = NDArray[np.float32]  # (B, N)
 Masks = NDArray[np.int8]  # (B, A)
 Memory = NDArray[Any]  # (B, M)
-Float32s = NDArray[np.float32]
 Actions = NDArray[np.int64]  # (B,)
 
 ROUNDING = 1e-3  # by which probabilities may miss a sum of 1

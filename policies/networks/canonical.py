@@ -17,13 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.arrays import Integers
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError
 from hanamachi.policies.policy import Masks, Observations, Probabilities
-
-Integers = NDArray[np.int64]
 
 AS_SHOWN, CANONICAL = "none", "canonical"  # values of `network.symmetries`
 FEATURE_SETS_ALLOWED = ("advice",)  # those that relabel as `relabelled_features` does

@@ -13,6 +13,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from hanamachi.engine.arrays import Float32s
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.limits import DESCRIPTION_BYTES, HEADER_BYTES, WEIGHTS_BYTES
@@ -26,7 +27,7 @@ from hanamachi.policies.networks.description import (
     refused,
 )
 from hanamachi.policies.networks.head import head_of
-from hanamachi.policies.networks.tables import Checkpoint, Float32s, Shapes, size_of, weight_shapes
+from hanamachi.policies.networks.tables import Checkpoint, Shapes, size_of, weight_shapes
 from hanamachi.storage.files import read_folder, replacing_folder
 from hanamachi.storage.reading import checked_path, parse_json
 

@@ -11,21 +11,18 @@ m outputs of a layer, W of the widest one, K entries of a query or key, G kinds 
 and H entities of a kind, with D entries each.
 """
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hanamachi.engine.arrays import Float32s, Integers
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
 from hanamachi.policies.networks.canonical import canonical, translated
-from hanamachi.policies.networks.tables import Checkpoint, Float32s, Linear, Tables, tables_of
+from hanamachi.policies.networks.tables import Checkpoint, Linear, Tables, tables_of
 from hanamachi.policies.networks.trained import Trained
 from hanamachi.policies.policy import Masks, Observations, Probabilities, Values
-
-Integers = NDArray[np.int64]
 
 
 class NetworkArrays(NamedTuple):
@@ -83,13 +80,8 @@ class CompiledPolicy(Trained):
 
     def __init__(self, checkpoint: Checkpoint, name: str = "network") -> None:
         super().__init__(checkpoint.variant, checkpoint.feature_sets, name)
-        self.checkpoint = checkpoint
-        self.load(checkpoint.weights)
-
-    def load(self, weights: Mapping[str, Any]) -> None:
-        """Play with these weights from now on."""
-        arrays = {name: np.asarray(array, np.float32) for name, array in weights.items()}
-        self.checkpoint = self.checkpoint._replace(weights=arrays)
+        weights = {key: np.asarray(array, np.float32) for key, array in checkpoint.weights.items()}
+        self.checkpoint = checkpoint._replace(weights=weights)
         with np.errstate(all="ignore"):  # what is not finite is found in the results
             tables = tables_of(self.checkpoint, self.features.layout)
             self.network, self.forms = flat(tables), tables.forms

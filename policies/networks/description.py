@@ -54,7 +54,8 @@ def description(checkpoint: Checkpoint, weights: bytes) -> str:
 
     `features` and `symmetries` are left out if there are none.
     """
-    variant, hidden, feature_sets, _, symmetries = checkpoint
+    variant, feature_sets = checkpoint.variant, checkpoint.feature_sets
+    symmetries = checkpoint.symmetries
     config = {
         "format": FORMAT,
         "version": version("hanamachi"),
@@ -62,7 +63,7 @@ def description(checkpoint: Checkpoint, weights: bytes) -> str:
         "options": dict(variant.options),
         **digests(variant, feature_sets),
         "network": {
-            "hidden": list(hidden),
+            "hidden": list(checkpoint.hidden),
             **({"features": list(feature_sets)} if feature_sets else {}),
             **({"symmetries": symmetries} if symmetries != AS_SHOWN else {}),
         },

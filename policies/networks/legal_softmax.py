@@ -15,12 +15,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from hanamachi.engine.arrays import Float32s, Integers
 from hanamachi.engine.compiled import kernel
 from hanamachi.policies.networks.head import ILLEGAL
 from hanamachi.policies.policy import nothing_to_draw, sample
-
-Float32s = NDArray[np.float32]
-Integers = NDArray[np.int64]
 
 
 class LegalDistribution(NamedTuple):

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.arrays import Float32s
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError
@@ -19,7 +20,6 @@ from hanamachi.limits import WEIGHTS_BYTES
 from hanamachi.policies.networks.canonical import AS_SHOWN, Forms, forms_of
 from hanamachi.policies.networks.head import Head, entry_bounds, head_of, input_scale, trunk_entries
 
-Float32s = NDArray[np.float32]
 Shapes = dict[str, tuple[int, ...]]
 
 
@@ -108,19 +108,19 @@ def check_size(shapes: Shapes) -> None:
 
 def tables_of(checkpoint: Checkpoint, layout: Layout) -> Tables:
     """The arrays of a network whose observations, with their features, have this layout."""
-    variant, hidden, _, weights, symmetries = checkpoint
+    variant, weights = checkpoint.variant, checkpoint.weights
     head, bounds = head_of(variant.actions, layout), entry_bounds(layout.low, layout.high)
     entries = trunk_entries(len(bounds), head.advice)
     gate = GateTables(head.advice, linear("trust.weights", weights)) if head.advice.size else None
     return Tables(
         entries,
         input_scale(bounds[entries]),
-        [linear(f"trunk.{2 * n}", weights) for n in range(len(hidden))],
+        [linear(f"trunk.{2 * n}", weights) for n in range(len(checkpoint.hidden))],
         weights["kinds.weight"] @ head.features.T + weights["free"].T,
         [entity_tables(head, kind, weights) for kind in head.entities],
         gate,
         linear("value", weights),
-        forms_of(variant, layout, symmetries),
+        forms_of(variant, layout, checkpoint.symmetries),
     )
 
 

@@ -9,9 +9,8 @@ me to the best; the middle entry is that of no change.
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.arrays import Float32s
 from hanamachi.engine.compiled import inline
-
-Array = NDArray[np.float32]
 
 MEAN_WEIGHT = 0.25  # of the mean over replies; the worst reply has the rest
 ACTIONS = TURNS = 4
@@ -26,7 +25,7 @@ def action_value(bonus: float, worst: float, total: float, replies: int) -> floa
 
 
 @inline
-def add_card(gains: Array, by: int, to_me: float, to_foe: float, out: Array) -> None:
+def add_card(gains: Float32s, by: int, to_me: float, to_foe: float, out: Float32s) -> None:
     """Write the gains after one more card, which changes the lead by `by`."""
     stays, most = 1 - to_me - to_foe, len(gains) - 1
     for i in range(len(gains)):  # a loop, as products of slices would allocate arrays
@@ -38,7 +37,7 @@ def add_card(gains: Array, by: int, to_me: float, to_foe: float, out: Array) -> 
 
 
 @inline
-def add(sums: NDArray[np.float64], terms: Array) -> None:
+def add(sums: NDArray[np.float64], terms: Float32s) -> None:
     """Add in place; a loop, as a sum of arrays takes seconds to compile."""
     for i in range(len(sums)):
         sums[i] += terms[i]
@@ -47,10 +46,10 @@ def add(sums: NDArray[np.float64], terms: Array) -> None:
 @inline
 def destinations(
     rule_set: np.record,
-    used_in: Array,
+    used_in: Float32s,
     hand: float,
     unseen: float,
-    cards: Array,
+    cards: Float32s,
     kind: int,
     keeping: int,
     skill: float,

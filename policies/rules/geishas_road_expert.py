@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.arrays import Float32s
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.geishas_road import observation as entry
 from hanamachi.games.geishas_road import rules
 from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
-from hanamachi.policies.rules.geisha_experts import Array, action_value, add_card, destinations
+from hanamachi.policies.rules.geisha_experts import action_value, add_card, destinations
 from hanamachi.policies.rules.geishas_road_from_observation import (
     FOE,
     ME,
@@ -57,7 +58,7 @@ TIE, WIN, LOSS = range(3)  # how the lead at a geisha may end
 
 class Tables(NamedTuple):
     rule_set: NDArray[Any]  # (1,)
-    landings: Array  # (2^V, N, 2) see `landings`
+    landings: Float32s  # (2^V, N, 2) see `landings`
 
 
 class Expert(RulePolicy):
@@ -68,7 +69,7 @@ class Expert(RulePolicy):
         super().__init__(variant, score, Tables(variant.rule_set_array, landings(variant.rule_set)))
 
 
-def landings(rule_set: np.record) -> Array:
+def landings(rule_set: np.record) -> Float32s:
     """The probabilities that a geisha comes home at least once and at least twice, (2^V, N, 2).
 
     By the ranks of her cards left, played in random order, and by her steps past her house.
@@ -146,7 +147,7 @@ def score_after(
     action: np.intp,
     games: NDArray,
     cards: Ranks,
-    ends: Array,
+    ends: Float32s,
     probabilities: GeishaProbabilities,
 ) -> float:
     """The value after an action and its reply."""
@@ -191,7 +192,7 @@ def table_value(
     seen: Seen,
     game: np.record,
     cards: Ranks,
-    ends: Array,
+    ends: Float32s,
     probabilities: GeishaProbabilities,
 ) -> float:
     """The value of the table, from -1 to 1, as if geisha were independent."""
@@ -266,7 +267,7 @@ def at_least(probabilities: GeishaProbabilities, player: int, wanted: int) -> fl
 
 @inline
 def write_final_leads(
-    rule_set: np.record, seen: Seen, kind: int, cards: Ranks, gains: Array, ends: Array
+    rule_set: np.record, seen: Seen, kind: int, cards: Ranks, gains: Float32s, ends: Float32s
 ) -> None:
     """Write the probabilities of (tie, win, loss) after an action of this kind.
 
@@ -297,7 +298,7 @@ def write_final_leads(
 
 
 @inline
-def write_outcomes(gains: Array, ends: Array) -> None:
+def write_outcomes(gains: Float32s, ends: Float32s) -> None:
     """Write the probabilities of (tie, win, loss) for each lead now, from those of the gains."""
     win = np.float32(0)
     for i in range(len(gains)):  # the gain that leads to a tie is minus the lead

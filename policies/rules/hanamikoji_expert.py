@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.arrays import Float32s, Integers
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.hanamikoji import observation as entry
@@ -30,7 +31,7 @@ from hanamachi.policies.policy import (
     Values,
     readable,
 )
-from hanamachi.policies.rules.geisha_experts import Array, action_value, add_card, destinations
+from hanamachi.policies.rules.geisha_experts import action_value, add_card, destinations
 from hanamachi.policies.rules.hanamikoji_from_observation import (
     Seen,
     foes_gift,
@@ -48,13 +49,11 @@ TILES = np.array([(1, 0, 1), (0, 0, 2), (2, 1, 3), (2, 2, 4), (0, 0, 0), (0, 0, 
 REPLIES = 3  # at most
 POWERS = 3 ** np.arange(rules.GEISHA + 1)  # 1, 3, 9, ...
 
-Ints = NDArray[np.int64]
-
 
 class Tables(NamedTuple):
     rule_set: NDArray[Any]  # (1,)
     piles: NDArray[np.int8]  # (A, 2, G) as in the rule set, but faster to read
-    marker_values: Array  # (2 3^G,) of each state of the markers, then those in the last round
+    marker_values: Float32s  # (2 3^G,) of each state of the markers, then those in the last round
 
 
 class Space(NamedTuple):
@@ -64,12 +63,12 @@ class Space(NamedTuple):
     powers and quotients of integers take longer than the sums here.
     """
 
-    gains: Array  # (M + 1, M + 1, 2M + 1) see `write_gains`
-    chances: Array  # (G, M + 1, 2M + 1, 2) see `write_chances`
-    open: Ints  # (G,) the D open geisha, in order
-    after: Ints  # (1 + REPLIES, G) cards in my hand after an action; leads after each reply
-    values: Array  # (2 3^G + (M + 1)(2M + 1) 3^(G - 1),) see `write_values` and `table_value`
-    known: Ints  # (M + 1, 2M + 1) see `table_value`
+    gains: Float32s  # (M + 1, M + 1, 2M + 1) see `write_gains`
+    chances: Float32s  # (G, M + 1, 2M + 1, 2) see `write_chances`
+    open: Integers  # (G,) the D open geisha, in order
+    after: Integers  # (1 + REPLIES, G) cards in my hand after an action; leads after each reply
+    values: Float32s  # (2 3^G + (M + 1)(2M + 1) 3^(G - 1),) see `write_values` and `table_value`
+    known: Integers  # (M + 1, 2M + 1) see `table_value`
 
 
 class Expert(RulePolicy):
@@ -94,7 +93,7 @@ class Expert(RulePolicy):
 # --- The value of the markers
 
 
-def marker_values(rule_set: np.record) -> Array:
+def marker_values(rule_set: np.record) -> Float32s:
     """The value of each state, (2, 3^G), a ternary number: digits 0 neutral, 1 mine, 2 theirs.
 
     The first geisha is the leftmost digit.
@@ -164,7 +163,7 @@ def score_after(
 
 @inline
 def write_after(
-    rule_set: np.record, seen: Seen, piles: NDArray[np.int8], action: np.intp, after: Ints
+    rule_set: np.record, seen: Seen, piles: NDArray[np.int8], action: np.intp, after: Integers
 ) -> int:
     """Write my hand after an action, and the leads after each reply; returns the number of replies.
 
@@ -202,7 +201,7 @@ def write_after(
 
 
 @inline
-def write_open(rule_set: np.record, seen: Seen, kind: int, open_: Ints) -> int:
+def write_open(rule_set: np.record, seen: Seen, kind: int, open_: Integers) -> int:
     """Write the open geisha; returns their number."""
     at, n, opened = rule_set.at, rule_set.geisha, 0
     for g in range(n):
@@ -248,12 +247,12 @@ def write_values(tables: Tables, seen: Seen, opened: int, space: Space) -> None:
 def table_value(
     opened: int,
     kinds: int,
-    open_: Ints,
-    after: Ints,
+    open_: Integers,
+    after: Integers,
     reply: int,
-    chances: Array,
-    values: Array,
-    known: Ints,
+    chances: Float32s,
+    values: Float32s,
+    known: Integers,
 ) -> float:
     """The expectation over the open markers after an action and a reply.
 
@@ -278,7 +277,7 @@ def table_value(
 
 @inline
 def expect(
-    values: Array, start: int, size: int, me: float, foe: float, means: Array, out: int
+    values: Float32s, start: int, size: int, me: float, foe: float, means: Float32s, out: int
 ) -> None:
     """Write the expectation over one marker, whose states lie `size` places apart."""
     if start < 0 or out < 0:  # never; the compiler, told so, uses vector instructions
@@ -294,7 +293,7 @@ def expect(
 
 
 @inline
-def write_gains(rule_set: np.record, seen: Seen, kind: int, gains: Array) -> None:
+def write_gains(rule_set: np.record, seen: Seen, kind: int, gains: Float32s) -> None:
     """Write the probabilities of each change of a lead after an action of this kind, from -M.
 
     gains[h, u]: of a geisha with h cards in my hand and u unseen, up to as many as any has.
@@ -319,7 +318,7 @@ def write_gains(rule_set: np.record, seen: Seen, kind: int, gains: Array) -> Non
 
 
 @inline
-def write_chances(rule_set: np.record, seen: Seen, gains: Array, chances: Array) -> None:
+def write_chances(rule_set: np.record, seen: Seen, gains: Float32s, chances: Float32s) -> None:
     """Write the probabilities that each marker comes to me, and to the foe.
 
     chances[g, h, M + lead]: of geisha g with h of her cards in my hand, and this lead now.

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hanamachi.engine.arrays import Float64s
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.contract import CHANCE, apply, resolve, start
 from hanamachi.engine.kernels import settle
@@ -40,7 +41,6 @@ MOVES = 3  # of every hand in that case, each of one slot
 
 Games = NDArray[Any]  # (W,) or (D,) of rules.RECORD
 Hands = NDArray[np.int8]  # (W, H) the oldest card first
-Float64s = NDArray[np.float64]  # (W,)
 Rows = NDArray[np.int64]
 
 
@@ -48,7 +48,7 @@ class Belief(NamedTuple):
     """Equally weighted hands."""
 
     hands: Hands
-    likelihood: Float64s  # the log-likelihood of all actions of the others
+    likelihood: Float64s  # (W,) the log-likelihood of all actions of the others
     games: Games  # the worlds
     memory: Memory  # (W, P, M) of every seat before its next decision; the believer's is blank
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
+from hanamachi.engine.arrays import Float64s
 from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.policies.policy import Policy, sample
@@ -31,7 +32,6 @@ FEATURES = 12
 RIDGE = 1.0  # keeps weights small in phases that few games reach
 
 Games = NDArray[Any]  # (B,) of Hanabi's records
-Float64s = NDArray[np.float64]
 
 
 class RemainingPoints:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hanamachi.policies.networks.tables import Float32s
+from hanamachi.engine.arrays import Float32s
 
 Weights = Mapping[str, Float32s]
 
