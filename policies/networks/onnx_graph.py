@@ -4,8 +4,6 @@ The graph has one node for each operation of `Network.forward`. It follows from 
 layers of a network, except for the values of its weights. So loading writes the graph again, with
 zeros for weights, and compares.
 
-ONNX defines the numbers of the fields of a message.
-
 Notation: A actions, N entries of an observation with its features, I of them for the trunk, W units
 of the last hidden layer, H entities with D entries each in R roles.
 """
@@ -18,6 +16,20 @@ from numpy.typing import NDArray
 
 from hanamachi.policies.networks.canonical import Forms
 from hanamachi.policies.networks.head import ILLEGAL
+from hanamachi.policies.networks.onnx_fields import (
+    AttributeProto,
+    Dimension,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    OperatorSetIdProto,
+    StringStringEntryProto,
+    TensorProto,
+    TensorShapeProto,
+    TensorType,
+    TypeProto,
+    ValueInfoProto,
+)
 from hanamachi.policies.networks.protobuf import Message
 from hanamachi.policies.networks.tables import EntityTables, GateTables, Linear, Tables
 
@@ -28,8 +40,7 @@ BATCH = "batch"  # of any size
 IR, OPSET = 8, 17  # versions old enough for every current reader of ONNX
 FLOAT, INT64, BOOL = 1, 7, 9  # types of arrays
 INT = 2  # type of an attribute
-FIELDS, GRAPH, METADATA = 6, 7, 14  # a file's number of fields, and the numbers of two fields
-METADATA_VALUE = 2
+FIELDS = 6  # of a file
 
 
 # --- The graph
@@ -46,18 +57,29 @@ class Writer:
         """Add a node whose inputs are names or arrays; returns the name of its output."""
         names = [each if isinstance(each, str) else self.keep(each) for each in inputs]
         name = out or f"{operation.lower()}_{len(self.nodes)}"
-        node = *((1, text(each)) for each in names), (2, text(name)), (4, text(operation))
-        given = (((1, text(key)), (3, value), (20, INT)) for key, value in attributes.items())
-        self.nodes.append((*node, *((5, attribute) for attribute in given)))
+        self.nodes.append(
+            (
+                *((NodeProto.INPUT, text(each)) for each in names),
+                (NodeProto.OUTPUT, text(name)),
+                (NodeProto.OP_TYPE, text(operation)),
+                *((NodeProto.ATTRIBUTE, attribute(*each)) for each in attributes.items()),
+            )
+        )
         return name
 
     def keep(self, array: NDArray[Any] | Sequence[int]) -> str:
         """Add weights, or a constant of ints; returns its name."""
         values, name = np.asarray(array), f"weights_{len(self.weights)}"
         floats = values.dtype == np.float32
-        about = (2, FLOAT if floats else INT64), (8, text(name))
         content = values if floats else values.astype(np.int64).tobytes()
-        self.weights.append((*((1, size) for size in values.shape), *about, (9, content)))
+        self.weights.append(
+            (
+                *((TensorProto.DIMS, size) for size in values.shape),
+                (TensorProto.DATA_TYPE, FLOAT if floats else INT64),
+                (TensorProto.NAME, text(name)),
+                (TensorProto.RAW_DATA, content),
+            )
+        )
         return name
 
     def linear(self, layer: Linear, source: str) -> str:
@@ -82,11 +104,11 @@ def graph_of(tables: Tables, size: int) -> Message:
     inputs = port(OBSERVATION, FLOAT, BATCH, size), port(MASK, BOOL, BATCH, actions)
     outputs = port(PROBABILITIES, FLOAT, BATCH, actions), port(VALUE, FLOAT, BATCH)
     return (
-        *((1, node) for node in write.nodes),
-        (2, text("hanamachi")),
-        *((5, weights) for weights in write.weights),
-        *((11, each) for each in inputs),
-        *((12, each) for each in outputs),
+        *((GraphProto.NODE, node) for node in write.nodes),
+        (GraphProto.NAME, text("hanamachi")),
+        *((GraphProto.INITIALIZER, weights) for weights in write.weights),
+        *((GraphProto.INPUT, each) for each in inputs),
+        *((GraphProto.OUTPUT, each) for each in outputs),
     )
 
 
@@ -155,24 +177,37 @@ def gated_advice(write: Writer, gate: GateTables, observation: str, h: str) -> s
     return write("ReduceSum", gated, [2], keepdims=0)
 
 
+def attribute(name: str, value: int) -> Message:
+    """An attribute of a node."""
+    return (AttributeProto.NAME, text(name)), (AttributeProto.I, value), (AttributeProto.TYPE, INT)
+
+
 def port(name: str, type: int, *shape: str | int) -> Message:
     """An input or output of the graph; a size can have a name instead."""
-    sizes = [((2, text(size)) if isinstance(size, str) else (1, size),) for size in shape]
-    array = (1, type), (2, tuple((1, size) for size in sizes))
-    return (1, text(name)), (2, ((1, array),))
+    sizes = tuple((TensorShapeProto.DIM, (dimension(size),)) for size in shape)
+    array = (TensorType.ELEM_TYPE, type), (TensorType.SHAPE, sizes)
+    of_array = ((TypeProto.TENSOR_TYPE, array),)
+    return (ValueInfoProto.NAME, text(name)), (ValueInfoProto.TYPE, of_array)
+
+
+def dimension(size: str | int) -> tuple[int, Any]:
+    if isinstance(size, str):
+        return Dimension.DIM_PARAM, text(size)
+    return Dimension.DIM_VALUE, size
 
 
 def model(graph: Any, version: str, description: bytes) -> Message:
     """A whole file, written by this version of the package."""
-    operations = (1, b""), (2, OPSET)
-    metadata = (1, text(DESCRIPTION)), (METADATA_VALUE, description)
+    entry = StringStringEntryProto
+    operations = (OperatorSetIdProto.DOMAIN, b""), (OperatorSetIdProto.VERSION, OPSET)
+    metadata = (entry.KEY, text(DESCRIPTION)), (entry.VALUE, description)
     return (
-        (1, IR),
-        (2, text("hanamachi")),
-        (3, text(version)),
-        (GRAPH, graph),
-        (8, operations),
-        (METADATA, metadata),
+        (ModelProto.IR_VERSION, IR),
+        (ModelProto.PRODUCER_NAME, text("hanamachi")),
+        (ModelProto.PRODUCER_VERSION, text(version)),
+        (ModelProto.GRAPH, graph),
+        (ModelProto.OPSET_IMPORT, operations),
+        (ModelProto.METADATA_PROPS, metadata),
     )
 
 

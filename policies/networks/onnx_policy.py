@@ -20,12 +20,10 @@ from hanamachi.policies.networks.description import (
     refused,
 )
 from hanamachi.policies.networks.head import head_of
+from hanamachi.policies.networks.onnx_fields import ModelProto, StringStringEntryProto
 from hanamachi.policies.networks.onnx_graph import (
     FIELDS,
-    GRAPH,
     MASK,
-    METADATA,
-    METADATA_VALUE,
     OBSERVATION,
     PROBABILITIES,
     VALUE,
@@ -132,10 +130,10 @@ def load_onnx(path: Path | str, game: str | None = None, /, **options: Any) -> O
 def parts(file: bytes) -> tuple[memoryview, bytes]:
     """The graph and the description in a file; Unfit if one of them is missing."""
     found = dict(fields(memoryview(file), FIELDS))
-    graph, metadata = found.get(GRAPH), found.get(METADATA)
+    graph, metadata = found.get(ModelProto.GRAPH), found.get(ModelProto.METADATA_PROPS)
     if not isinstance(graph, memoryview) or not isinstance(metadata, memoryview):
         raise Unfit("it was not written by hanamachi export")
-    text = dict(fields(metadata, FIELDS)).get(METADATA_VALUE)
+    text = dict(fields(metadata, FIELDS)).get(StringStringEntryProto.VALUE)
     if not isinstance(text, memoryview) or len(text) > DESCRIPTION_BYTES:
         raise Unfit("its description is missing or too long")
     return graph, bytes(text)
