@@ -52,7 +52,7 @@ class FeatureSet(ABC):
         """
 
 
-class Compiled(FeatureSet):
+class CompiledFeatures(FeatureSet):
     """Features that a kernel `write(tables, observations, memory, features)` computes.
 
     `tables` (1,) holds the rule set. The kernel updates the memory and fills the features, which

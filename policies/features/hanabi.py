@@ -20,7 +20,7 @@ from hanamachi.engine.layout import Layout, Segment
 from hanamachi.games.hanabi import rules
 from hanamachi.games.hanabi.information import count_among
 from hanamachi.games.hanabi.rules import write_bits
-from hanamachi.policies.features.base import Compiled
+from hanamachi.policies.features.base import CompiledFeatures
 from hanamachi.policies.policy import Memory, Observations
 from hanamachi.policies.rules.hanabi_expert import (
     FATE_VALUES,
@@ -59,14 +59,14 @@ Row = NDArray[np.float32]  # the features of one observation, (F,), or the part 
 Groups = tuple[int, int, int]  # the sets of playable, trash and critical cards
 
 
-class CardBeliefs(Compiled):
+class CardBeliefs(CompiledFeatures):
     """The probabilities of each slot's card, given its clues and the cards that both see."""
 
     def __init__(self, variant: Variant) -> None:
         super().__init__(variant, card_beliefs_layout(variant.rule_set), write_card_beliefs)
 
 
-class Convention(Compiled):
+class Convention(CompiledFeatures):
     """The clues so far, and each possible next clue, as the convention player `expert` reads them.
 
     The memory is the same as the expert's: the cards that each clued card is meant to be.

@@ -17,7 +17,7 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout, Segment
 from hanamachi.games.hanabi import rules
-from hanamachi.policies.features.base import Compiled
+from hanamachi.policies.features.base import CompiledFeatures
 from hanamachi.policies.features.hanabi import (
     GROUPS,
     PROBABILITIES,
@@ -51,7 +51,7 @@ CLUE_EFFECTS = 2  # features of a possible clue
 CHOICES = 2  # features of a slot of mine: to play it, and to discard it
 
 
-class HatReading(Compiled):
+class HatReading(CompiledFeatures):
     """All slots and all possible clues, as the hat player `hat` reads them.
 
     The memory is the same as that of `hat`: the cards that are ruled out for each slot.

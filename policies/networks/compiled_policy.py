@@ -20,8 +20,8 @@ from hanamachi.engine.arrays import Float32s, Integers
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
 from hanamachi.policies.networks.canonical import canonical, translated
+from hanamachi.policies.networks.network_policy import NetworkPolicy
 from hanamachi.policies.networks.tables import Checkpoint, Linear, Tables, tables_of
-from hanamachi.policies.networks.trained import Trained
 from hanamachi.policies.policy import Masks, Observations, Probabilities, Values
 
 
@@ -75,7 +75,7 @@ def bias(layer: Linear) -> Float32s:
     return np.zeros(layer.weight.shape[1], np.float32) if layer.bias is None else layer.bias
 
 
-class CompiledPolicy(Trained):
+class CompiledPolicy(NetworkPolicy):
     """A policy that plays a checkpoint with compiled loops, on the processor."""
 
     def __init__(self, checkpoint: Checkpoint, name: str = "network") -> None:

@@ -20,6 +20,7 @@ from hanamachi.policies.networks.description import (
     refused,
 )
 from hanamachi.policies.networks.head import head_of
+from hanamachi.policies.networks.network_policy import NetworkPolicy
 from hanamachi.policies.networks.onnx_fields import ModelProto, StringStringEntryProto
 from hanamachi.policies.networks.onnx_graph import (
     FIELDS,
@@ -32,7 +33,6 @@ from hanamachi.policies.networks.onnx_graph import (
 )
 from hanamachi.policies.networks.protobuf import Message, Unfit, compare, fields
 from hanamachi.policies.networks.tables import Checkpoint, tables_of, weight_shapes, zeros
-from hanamachi.policies.networks.trained import Trained
 from hanamachi.policies.policy import Masks, Observations, Probabilities, Values
 from hanamachi.sessions.policy_checks import checked_distribution, checked_values
 from hanamachi.storage.reading import checked_path
@@ -41,7 +41,7 @@ CHUNK = 128  # rows in every call of onnxruntime, so that a result never depends
 SILENT = 4  # log level of onnxruntime at which it prints nothing
 
 
-class OnnxPolicy(Trained):
+class OnnxPolicy(NetworkPolicy):
     """A policy that runs its network in a session of onnxruntime."""
 
     def __init__(

@@ -17,7 +17,7 @@ from hanamachi.policies.policy import (
 )
 
 
-class Trained(Policy):
+class NetworkPolicy(Policy):
     """A policy that plays with a network; its memory is that of its feature sets."""
 
     has_values = True
