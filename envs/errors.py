@@ -45,15 +45,17 @@ def cut(text: str, room: int = MESSAGE) -> str:
     return text if len(text) <= room else text[:head] + gap + text[-tail:]
 
 
-def listed(start: str, parts: Sequence[str], others: int = 0) -> str:
+def listed(
+    start: str, parts: Sequence[str], others: int = 0, *, by: str = "; ", end: str = ""
+) -> str:
     """`start`, then as many parts as a message holds, and how many others there are.
 
     If not even one part fits, its middle is left out.
     """
-    told, more = start, f"{others} more" if others else ""
+    told, more = start, f"{others} more{end}" if others else end
     for count in range(len(parts), 0, -1):
         left = len(parts) - count + others
-        told, more = start + "; ".join(parts[:count]), f"; {left} more" if left else ""
+        told, more = start + by.join(parts[:count]), f"{by}{left} more{end}" if left else end
         if len(told + more) <= MESSAGE:
             break
     return cut(told, MESSAGE - len(more)) + more
@@ -94,10 +96,10 @@ def missing_extra(package: str, extra: str) -> UserError:
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> UserError:
     """The error for a name that is not in a list, with the nearest one that is."""
-    known = sorted(known)
-    near = nearest(name, known, 0.5)
-    hint = f"did you mean {near}?" if near else f"choose from {', '.join(known)}"
-    return UserError(f"there is no {kind} {shown(name)}{f' ({hint})' if known else ''}")
+    known, start = sorted(known), f"there is no {kind} {shown(name)}"
+    if near := nearest(name, known, 0.5):
+        return UserError(f"{start} (did you mean {near}?)")
+    return UserError(listed(f"{start} (choose from ", known, by=", ", end=")") if known else start)
 
 
 def nearest(name: object, known: Iterable[str], cutoff: float = 0.6) -> str | None:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping
-from inspect import signature
 from typing import Any
 
 from hanamachi.engine.game import Variant
@@ -18,7 +17,7 @@ from hanamachi.policies.agents import (
     understands,
     variant_of,
 )
-from hanamachi.policies.entry_point import load_entry_point, type_and_message
+from hanamachi.policies.entry_point import load_entry_point, refused_arguments, type_and_message
 from hanamachi.policies.external.process import load_process
 from hanamachi.policies.names import (
     FACTORY_WITH_SETTINGS,
@@ -183,7 +182,9 @@ def load_own(spec: str, game: str | None, options: Options) -> Policy:
     parts = FACTORY_WITH_SETTINGS.fullmatch(spec)
     factory = load_entry_point(parts[1] if parts else spec)
     settings = {**(parse_settings(parts[2], spec) if parts else {}), **settings}
-    check_arguments(spec, factory, chosen, settings)
+    if problem := refused_arguments(factory, chosen, **settings):
+        taken = "(variant, **settings)" if settings else "(variant)"
+        raise UserError(f"{spec} is called with {taken}: {problem}")
     try:
         made = factory(chosen, **settings)
     except UserError:
@@ -202,16 +203,6 @@ def load_own(spec: str, game: str | None, options: Options) -> Policy:
     if isinstance(policy, FunctionPolicy):  # whose own name says little: many are called act
         policy.name = spec
     return policy
-
-
-def check_arguments(spec: str, factory: Any, variant: Variant, settings: Options) -> None:
-    """UserError unless the factory takes a variant and these settings."""
-    try:
-        signature(factory).bind(variant, **settings)
-    except TypeError as error:
-        raise UserError(f"{spec} must take (variant, **settings): {error}") from error
-    except ValueError:  # what is written in C may have no signature
-        return
 
 
 def refuse_dataset(spec: str, game: str | None, options: Options) -> Policy:

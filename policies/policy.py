@@ -15,6 +15,7 @@ from hanamachi.engine.game import Variant
 from hanamachi.engine.random_numbers import scatter
 from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
 from hanamachi.errors import UserError, shown
+from hanamachi.policies.entry_point import refused_arguments
 from hanamachi.sessions.arguments import checked_seed, checked_variant
 from hanamachi.sessions.opponent_protocol import chosen_by
 from hanamachi.sessions.policy_checks import checked_actions, distribution_of, memory_of
@@ -122,7 +123,10 @@ class Policy(ABC):
         each observation. UserError if it is missing, or if anything does not fit the variant.
         """
         if action_masks is None:
-            raise UserError("predict needs the legal actions: pass action_masks=env.action_masks()")
+            raise UserError(
+                "predict needs the legal actions: pass action_masks=, with info['action_mask'] of "
+                "Gymnasium or observation['action_mask'] of PettingZoo"
+            )
         rows, masks = self._checked(observation, action_masks)
         fresh = memory_of(self, len(rows))
         memory = fresh if state is None else self._checked_state(state, fresh)
@@ -246,7 +250,13 @@ def as_policy(candidate: Any, variant: Variant) -> Policy:
             )
         return candidate
     if callable(candidate):
-        return FunctionPolicy(candidate, variant)
+        policy = FunctionPolicy(candidate, variant)
+        if problem := refused_arguments(candidate, "observation", "mask"):
+            raise UserError(
+                f"{policy.name} must take (observation, mask): {problem}; if it makes a policy, "
+                "give what it returns"
+            )
+        return policy
     raise UserError(f"give {POLICY}, not {shown(candidate)}")
 
 

@@ -24,7 +24,7 @@ from pydantic import (
 from hanamachi import configs
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
-from hanamachi.games.registry import variant
+from hanamachi.games.registry import VARIANTS, variant
 from hanamachi.games.small import spelled_out
 from hanamachi.limits import (
     COEFFICIENT,
@@ -471,6 +471,9 @@ def recipe(path: Path | str) -> Path:
 
 def read_settings(path: Path | str, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """The settings of a YAML file and of `overrides`, unchecked."""
+    if str(path) in VARIANTS and not os.path.exists(path):
+        file = f"{FOLDER}/{str(path).replace(':', '-')}.yaml"
+        raise UserError(f"{path} is a game: training takes a YAML file of settings, such as {file}")
     try:
         content = read_bounded(recipe(path), SETTINGS_BYTES)
         text = content.decode("utf-8-sig")  # which some editors begin so

@@ -6,8 +6,8 @@ from contextlib import suppress
 from time import monotonic
 
 FIRST = (
-    "compiling for this computer; later starts load what is compiled "
-    "(all of it ahead: hanamachi warmup)"
+    "compiling what this command needs, once on this computer "
+    "(to compile everything now: hanamachi warmup)"
 )
 OFTEN = 5.0  # seconds between two lines
 

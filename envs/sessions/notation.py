@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.contract import CHANCE, OVER
 from hanamachi.engine.game import Variant
-from hanamachi.errors import UserError, nearest, shown
+from hanamachi.errors import UserError, nearest, shown, unknown
 from hanamachi.games.registry import GAMES, VARIANTS, changed_options
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.games.small import SMALL
@@ -178,8 +178,10 @@ def variant_in(line: str) -> Variant:
         name, equals, value = setting.partition("=")
         if not equals:
             raise UserError(f"{shown(setting)} must be an option and its value, such as starter=0")
-        if name in options or name not in known:  # before anything is made of the value
-            raise UserError(f"{shown(name)} is given twice, or is no option of {shown(id)}")
+        if name in options:
+            raise UserError(f"{shown(name)} is given twice")
+        if name not in known:  # before anything is made of the value
+            raise unknown(f"option of {id} called", name, known)
         options[name] = parse_yaml(value, f"the value of {name}")
     return make_variant(id, **options)
 

@@ -67,8 +67,9 @@ class Worlds:
         """The events of a row's game, hidden ones too; UserError as for `view`."""
         if self._history is None:
             raise UserError(
-                "a policy that plays from views can play matches and single games; it cannot be "
-                "searched, cloned or trained, nor play in vector environments"
+                "bots, language models and other policies that play from views can play matches "
+                "and single games; they cannot be searched, cloned or trained, nor play in vector "
+                "environments"
             )
         return self._history(self._checked_row(row))
 

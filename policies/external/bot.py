@@ -105,7 +105,7 @@ class Bot:
         """
         deadline = time.monotonic() + min(seconds, clock)
         if self._read_what_is_there():
-            self._fail("wrote a line before it was asked")
+            self._fail("wrote a line before it was asked: it must answer hello and move alone")
         if self.limits.waits:
             send_signal(self._process, signal.SIGCONT)
         self._unsent += line

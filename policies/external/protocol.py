@@ -20,6 +20,7 @@ from hanamachi.sessions.views import plain, view_of
 from hanamachi.storage.reading import parse_json
 
 PROTOCOL = 1  # its version
+READY, ACTION = '{"type":"ready"}', '{"action":NUMBER}'  # answers, as messages write them
 
 ActionProbabilities = NDArray[np.float32]  # (A,)
 
@@ -74,21 +75,21 @@ def earned(history: History, seat: int) -> float:
 # --- What a bot answers
 
 
-def object_in(answer: bytes) -> dict[str, Any]:
-    """The JSON object that a bot has answered; UserError if it is none."""
+def object_in(answer: bytes, expected: str) -> dict[str, Any]:
+    """The JSON object that a bot has answered; UserError, which says what to answer, if none."""
     try:
         content = parse_json(answer)
     except UserError:
         content = None
     if not isinstance(content, dict):
-        raise UserError(f"answered no JSON object{said_by(answer)}")
+        raise UserError(f"answered no JSON object, such as {expected}{said_by(answer)}")
     return content
 
 
 def check_ready(answer: bytes) -> None:
     """UserError unless the bot is ready."""
-    if object_in(answer).get("type") != "ready":
-        raise UserError(f'must answer hello with {{"type":"ready"}}{said_by(answer)}')
+    if object_in(answer, READY).get("type") != "ready":
+        raise UserError(f"must answer hello with {READY}{said_by(answer)}")
 
 
 def probabilities_in(
@@ -99,7 +100,8 @@ def probabilities_in(
     `legal` has the words of each legal action. UserError if the answer gives none, and
     IllegalAction if it names an action that is not legal.
     """
-    content, probabilities = object_in(answer), np.zeros(history.variant.actions.size, np.float32)
+    content = object_in(answer, ACTION)
+    probabilities = np.zeros(history.variant.actions.size, np.float32)
     if "probabilities" not in content:
         probabilities[action_of(content.get("action"), history, legal, answer)] = 1
         return probabilities
@@ -126,5 +128,5 @@ def action_of(name: Any, history: History, legal: Mapping[int, str], answer: byt
             if words_of(words) == words_of(name):
                 return action
     if name is None:
-        raise UserError(f'must answer {{"action":NUMBER}}{said_by(answer)}')
+        raise UserError(f"must answer {ACTION}{said_by(answer)}")
     raise IllegalAction(f"chose {shown(name)}, which is not one of its {len(legal)} legal actions")

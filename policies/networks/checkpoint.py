@@ -62,9 +62,16 @@ def load_checkpoint(
 
 
 def check_is_no_run(path: Path) -> None:
-    """UserError, which names the checkpoint, if this is the folder of a run that holds one."""
-    if not os.path.exists(path / CONFIG) and os.path.exists(path / "policy" / CONFIG):
+    """UserError if this is a folder of something else, such as of a run that holds a checkpoint."""
+    if os.path.exists(path / CONFIG):
+        return
+    if os.path.exists(path / "policy" / CONFIG):
         raise UserError(f"{path} is the folder of a run; its policy is {path / 'policy'}")
+    if os.path.isdir(path):
+        raise UserError(
+            f"{path} is a folder, but no checkpoint, which has a {CONFIG}; to let all bots of a "
+            "folder play, use hanamachi arena"
+        )
 
 
 def read_checkpoint(folder: Path, game: str | None, options: dict[str, Any]) -> Checkpoint:

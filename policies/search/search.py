@@ -124,7 +124,11 @@ class Search(Policy):
     def _check_game(self) -> None:
         if self.variant.game.cooperative != self.cooperative:
             games = "cooperative" if self.cooperative else "competitive"
-            raise UserError(f"{self.name} is for {games} games, and {self.variant.id} is not one")
+            fitting = "improve" if self.cooperative else "single_agent"
+            raise UserError(
+                f"{self.name} is for {games} games, and {self.variant.id} is not one: use "
+                f"search:{fitting}"
+            )
         for part in self.needs:
             self.variant.needs(part, self.name)
 

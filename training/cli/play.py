@@ -243,14 +243,15 @@ def offer_review(contest: Contest, ask: Ask, say: Say) -> None:
 
 
 def reviewed(contest: Contest) -> list[str]:
-    """The human's moves that lost most, and what the agent would have played."""
+    """The human's moves that lost most, and what a search would have played."""
     review = Review(record_of(contest.session), seats=[contest.seat])
     while review.judge_next():
         pass
-    unit = "points" if contest.variant.game.cooperative else "in value, from -1 to 1"
+    unit = " points" if contest.variant.game.cooperative else ""
+    scale = "" if unit else " (a lost game is -1, a won one 1)"
     lines = [
-        f"move {move.number}, {move.words}: lost {move.lost:.2f} {unit}; "
-        f"{review.agent} would play {move.best[0][1]}"
+        f"move {move.number}, {move.words}: a search expects {move.lost:.2f}{unit} less from it "
+        f"than from {move.better}{scale}"
         for move in worst(review.moves)
     ]
     return [fill(line, TABLE_WIDTH, subsequent_indent="  ") for line in lines] or [

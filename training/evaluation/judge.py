@@ -46,7 +46,7 @@ class MoveLoss:
 
     policy: str
     moves: int  #: with a choice
-    lost: float  #: by a move on average; chance may bring it a little below 0
+    lost: float  #: by a move on average; see `Regret.mean`
 
 
 def move_loss(name: str, counts: Counts) -> MoveLoss:

@@ -219,7 +219,10 @@ def pairings_of_all(
     """Every two policies; in a cooperative game also each with copies of itself."""
     cooperative = variant.game.cooperative
     if len(policies) < 2 and not cooperative:
-        raise UserError("name at least two policies to let them play each other, or --against all")
+        raise UserError(
+            "name at least two policies to let them play each other, or --against all (in Python "
+            "opponents='all')"
+        )
     players = loaded(policies, variant)
     everybody = zip(players, labels(policies, players), strict=True)
     pairs = list((combinations_with_replacement if cooperative else combinations)(everybody, 2))

@@ -139,8 +139,8 @@ def rough_elo(evaluation: Evaluation) -> Iterator[str]:
     """Whether too few deals were played for the intervals of the ratings, see `elo`."""
     if evaluation.games < TWICE * ENOUGH:
         yield (
-            f"Elo's intervals are rough: with fewer than {TWICE * ENOUGH} games a pairing they may "
-            "hold the truth in only 81 of 100 tournaments"
+            f"Elo's intervals are rough: with fewer than {TWICE * ENOUGH} games a pairing, those "
+            "of 95% contain the true rating in as few as 81 of 100 tournaments"
         )
 
 
@@ -148,8 +148,9 @@ def rough_scores(evaluation: Evaluation) -> Iterator[str]:
     """Whether too few games were played for the intervals of mean scores, see `normal_interval`."""
     if evaluation.cooperative and evaluation.games < FEW_SCORES:
         yield (
-            f"the intervals are rough: with fewer than {FEW_SCORES} games they hold the truth less "
-            "often than in 95 of 100 evaluations, with 10 games in about 92, with 2 in about 70"
+            f"the intervals are rough: with fewer than {FEW_SCORES} games, those of 95% contain "
+            "the true mean less often, with 10 games in about 92 of 100 evaluations, with 2 in "
+            "about 70"
         )
 
 

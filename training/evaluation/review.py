@@ -33,6 +33,7 @@ class Move(NamedTuple):
     value: float | None  # of the position before it; None if the agent has no values
     best: list[tuple[float, str]]  # the agent's most probable actions, with their probabilities
     lost: float  # to two digits; 0 if it may be chance, and for a seat that is not judged
+    better: str | None  # the action that the search prefers to one that lost
 
 
 def load(spec: str, variant: Variant) -> Policy:
@@ -69,15 +70,17 @@ class Review:
         number = len(self.moves)
         if number == len(self.record.actions):
             return False
-        action, variant = self.record.actions[number], self.record.variant
+        action = self.record.actions[number]
         chances, value = judgement(self.player, self.session)
+        lost, best = self._judged(action)
         move = Move(
             number + 1,
             self.session.mover,
-            variant.actions.describe(action, self.session.games[0]),
+            self._words(action),
             None if value is None else self._seen(value),
             thought_of(self.session, chances, None).choices,
-            self._lost(action),
+            lost,
+            self._words(best) if lost else None,
         )
         self.moves.append(move)
         self.session.step(action)
@@ -90,11 +93,15 @@ class Review:
             return float(self.earned[0]) + value
         return value if self.session.mover == 0 else -value
 
-    def _lost(self, action: int) -> float:
+    def _words(self, action: int) -> str:
+        return self.record.variant.actions.describe(action, self.session.games[0])
+
+    def _judged(self, action: int) -> tuple[float, int]:
+        """What an action lost, and the best action."""
         if self.session.mover not in self.seats:
-            return 0.0
-        lost = regret(self.searcher, turn_of(self.session), action, self.worlds)
-        return round(lost.clear, 2)  # so that all who tell of it draw the same line
+            return 0.0, action
+        found = regret(self.searcher, turn_of(self.session), action, self.worlds)
+        return round(found.clear, 2), found.best  # so that all who tell of it draw the same line
 
 
 def worst(moves: Iterable[Move]) -> list[Move]:

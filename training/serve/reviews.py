@@ -73,7 +73,13 @@ def as_json(review: Review) -> dict[str, Any]:
     return {
         "policy": review.agent,
         "moves": [
-            {"number": move.number, "value": move.value, "best": move.best, "lost": move.lost}
+            {
+                "number": move.number,
+                "value": move.value,
+                "best": move.best,
+                "lost": move.lost,
+                "better": move.better,
+            }
             for move in review.moves
         ],
         "worst": [move.number for move in worst(review.moves)],

@@ -381,7 +381,7 @@ def test_after_the_game_the_moves_that_lost_most_are_told():
     script.hold(game)
     told = script.heard[-1].splitlines()
     mine = [game.variant.actions.describe(a) for a in game.session.actions]
-    losses = [float(part.split()[0]) for part in script.heard[-1].split("lost ")[1:]]
+    losses = [float(part.split()[0]) for part in script.heard[-1].split("expects ")[1:]]
     assert 0 < len(losses) <= 3
     assert losses == sorted(losses, reverse=True)
     assert max(map(len, told)) <= 80

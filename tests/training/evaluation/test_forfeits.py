@@ -1,6 +1,7 @@
 """A policy that fails forfeits the games in which it fails, and stops nobody else."""
 
 import json
+import re
 from functools import partial
 
 import numpy as np
@@ -177,9 +178,10 @@ def test_everything_says_who_failed_how_often_and_how():
         assert "raising failed and forfeited 8 games" in text
         assert "ValueError: no idea" in text
     (first, *_) = result.as_json()["forfeits"]
+    assert re.fullmatch(r"ValueError: no idea \(test_forfeits\.py, line \d+\)", first["error"])
     assert first == {
         "policy": "raising", "opponent": "random", "play": "sample", "games": 4,
-        "deal": 0, "decision": first["decision"], "error": "ValueError: no idea", "place": 0,
+        "deal": 0, "decision": first["decision"], "error": first["error"], "place": 0,
     }  # fmt: skip
     assert as_csv(result).splitlines()[1].endswith(",4,0")
 

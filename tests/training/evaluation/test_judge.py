@@ -69,7 +69,7 @@ def test_a_number_of_worlds_that_cannot_be_is_refused(worlds: Any) -> None:
 def regret_of(action: int, results: Any) -> Regret:
     """The regret of an action, by results in each world, (K, J)."""
     found = np.array(results, float)
-    return regret_in(found, np.arange(found.shape[1]) == action)
+    return regret_in(found, np.arange(found.shape[1]), action)
 
 
 def test_a_loss_is_clear_only_beyond_the_noise_of_its_worlds() -> None:
@@ -82,6 +82,7 @@ def test_a_loss_is_clear_only_beyond_the_noise_of_its_worlds() -> None:
         "two worlds": (0.625, 0.0),
         "every world": (pytest.approx(0.45), pytest.approx(0.45)),
     }
+    assert regret_of(1, [[0, 0.25, 0.5], [0, 1.0, 0.5]]).best == 1
 
 
 def test_a_forced_move_loses_nothing() -> None:
@@ -90,8 +91,8 @@ def test_a_forced_move_loses_nothing() -> None:
     while (mask := session.observe(session.mover)[1]).sum() > 1:
         session.step(int(mask.argmax()))
     search = load_policy("search:improve:random:worlds=2", session.variant)
-    player = SeatedPlayer(search, session.variant, 1)
-    assert regret(player, turn_of(session), int(mask.argmax()), 4) == Regret(0.0, 0.0)
+    player, forced = SeatedPlayer(search, session.variant, 1), int(mask.argmax())
+    assert regret(player, turn_of(session), forced, 4) == Regret(0.0, 0.0, forced)
 
 
 def test_a_search_that_fails_leaves_the_memory_as_it_was() -> None:

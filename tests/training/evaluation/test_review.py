@@ -12,7 +12,7 @@ from hanamachi.training.evaluation.review import Review, worst
 
 def test_a_loss_that_two_digits_do_not_show_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     losses = iter([0.004, 0.014])
-    monkeypatch.setattr(review, "regret", lambda *_: Regret(next(losses), 0.0))
+    monkeypatch.setattr(review, "regret", lambda *_: Regret(next(losses), 0.0, best=0))
     session = Session(variant("hanamikoji"))
     session.begin(seed=1)
     for _ in range(2):

@@ -277,7 +277,7 @@ class Replay {
     const lines = opinion.best
       .filter(([share]) => share >= SLIGHT)
       .map(([share, words]) => bar(share, words, words === played.words));
-    const loss = lossWords(opinion.lost, this.game.cooperative);
+    const loss = lossWords(opinion, this.game.cooperative);
     this.opinion.replaceChildren(
       h("p", { class: "faint" }, `${this.review.policy}, in the place of player ${played.by}`),
       h("ul", { class: "bars" }, lines),
@@ -294,9 +294,9 @@ class Replay {
 }
 
 /** Differences that may be chance count as 0, which does not prove that nothing was lost. */
-function lossWords(lost, cooperative) {
+function lossWords({ lost, better }, cooperative) {
   if (!lost) return "No clear loss.";
-  return `It lost ${lost.toFixed(2)} ${cooperative ? "points" : "in value"}.`;
+  return `It lost ${lost.toFixed(2)} ${cooperative ? "points" : "in value"}: a search prefers ${better}.`;
 }
 
 function bar(share, words, played) {
