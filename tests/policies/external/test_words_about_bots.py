@@ -8,7 +8,7 @@ import pytest
 from hanamachi.errors import UserError
 from hanamachi.policies.external.bot import started
 from hanamachi.policies.external.process import checked
-from hanamachi.policies.external.protocol import object_in
+from hanamachi.policies.external.protocol import READY, object_in
 
 
 def test_wrong_probabilities_are_told_without_a_second_subject() -> None:
@@ -18,7 +18,7 @@ def test_wrong_probabilities_are_told_without_a_second_subject() -> None:
 
 def test_an_empty_answer_is_told_as_such() -> None:
     with pytest.raises(UserError, match="said nothing"):
-        object_in(b"")
+        object_in(b"", READY)
 
 
 def test_a_program_in_the_current_folder_is_named_as_it_must_be(
