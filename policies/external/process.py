@@ -177,7 +177,7 @@ class OpenGame:
         self.number = number
         self.decision = 0  # how many actions came before the last question
         self.used = 0.0  # seconds of its clock
-        self.answer: ActionProbabilities | UserError | None = None  # if it is to be asked anew
+        self.answer: ActionProbabilities | UserError | None = None  # if it must be asked again
 
 
 class SeatedBot:

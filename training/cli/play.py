@@ -247,8 +247,8 @@ def reviewed(contest: Contest) -> list[str]:
     review = Review(record_of(contest.session), seats=[contest.seat])
     while review.judge_next():
         pass
-    unit = " points" if contest.variant.game.cooperative else ""
-    scale = "" if unit else " (a lost game is -1, a won one 1)"
+    cooperative = contest.variant.game.cooperative
+    unit, scale = (" points", "") if cooperative else ("", " (a lost game is -1, a won one 1)")
     lines = [
         f"move {move.number}, {move.words}: a search expects {move.lost:.2f}{unit} less from it "
         f"than from {move.better}{scale}"

@@ -48,13 +48,13 @@ class Int8:
 
     def __init__(self, units: NDArray[np.float32]) -> None:
         """An entry of x is kept as x * units; `units` (N,) are those of the layout."""
-        self.size, self.units = len(units), units
+        self.size, self.units = len(units), torch.tensor(units)
 
     def pack(self, rows: NDArray[Any]) -> Tensor:
-        return torch.from_numpy(int8_rows(rows, self.units))
+        return torch.from_numpy(int8_rows(rows, self.units.numpy()))
 
     def unpack(self, packed: Tensor) -> Tensor:
-        return packed / torch.tensor(self.units, device=packed.device)
+        return packed / self.units.to(packed.device)
 
 
 class Bits:

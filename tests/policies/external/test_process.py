@@ -242,7 +242,10 @@ HOSTILE = {
     ),
     "closes its output": (READY + "os.close(1); time.sleep(9)", "closed its output"),
     "floods without a line": (READY + "while True: sys.stdout.write('A' * 9999)", "65,536 bytes"),
-    "floods with lines": (READY + "while True: print('ho')", "no JSON object.*; it said ho"),
+    "floods with lines": (
+        READY + "while True: print('ho')",
+        r"no JSON object, such as {\"action\":NUMBER}; it said ho",
+    ),
     "speaks unasked": ("answer(1); answer(2)", "ready"),
     "answers twice": (READY + "answer({'action': 0}); answer({'action': 0}); time.sleep(9)", ""),
     "writes binary": (READY + "sys.stdout.buffer.write(bytes(range(255, -1, -1)))", "ff"),
