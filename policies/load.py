@@ -31,8 +31,9 @@ from hanamachi.policies.names import (
     refuse_other_than_checkpoint,
     search_parts,
 )
-from hanamachi.policies.policy import FunctionPolicy, Policy, as_policy
+from hanamachi.policies.policy import Policy
 from hanamachi.policies.rules.registry import NAMES, rule_policy
+from hanamachi.policies.user_functions import FunctionPolicy, as_policy
 from hanamachi.storage.plain_yaml import parse_settings
 
 Options = Mapping[str, Any]

@@ -5,7 +5,9 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
-from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, uniform
+from hanamachi.policies.arrays import Masks, Memory, Observations, Probabilities
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.sampling import uniform
 from hanamachi.sessions.policy_checks import as_array, as_floats
 
 

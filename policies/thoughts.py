@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
 from hanamachi.policies.external.process import ProcessPolicy
-from hanamachi.policies.policy import Policy, best
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.sampling import best
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.session import Session
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Self
 
 from hanamachi.engine.game import Variant
-from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
+from hanamachi.policies.arrays import Masks, Memory, Observations, Probabilities
+from hanamachi.policies.policy import Policy
 from hanamachi.sessions.worlds import Worlds, checked_worlds
 
 Counts = dict[str, float]  # what a policy counts while it plays, by name

@@ -27,8 +27,8 @@ from pyspiel import load_game
 from hanamachi.adapters.openspiel_aec import OpenSpielAEC
 from hanamachi.engine.game import Actions
 from hanamachi.games.registry import variant
+from hanamachi.policies.arrays import Masks, Memory, Observations, Probabilities
 from hanamachi.policies.networks.network import Network
-from hanamachi.policies.policy import Masks, Memory, Observations, Probabilities
 from hanamachi.training.build import make_games, new_learner, quiet
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.json_results import write_json

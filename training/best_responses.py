@@ -23,10 +23,12 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import RESULTS_BYTES, RUNS, STEPS
 from hanamachi.policies import load_policy
+from hanamachi.policies.arrays import Masks, Memory, Observations, Probabilities
 from hanamachi.policies.names import SEARCH, is_bare_folder, is_checkpoint, knows_its_game
 from hanamachi.policies.networks.checkpoint import load_checkpoint
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
-from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, best
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.sampling import best
 from hanamachi.sessions.arguments import whole_number
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
 from hanamachi.storage.reading import checked_path, read_object

@@ -18,11 +18,12 @@ import numpy as np
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.limits import LINE
+from hanamachi.policies.arrays import Masks, Probabilities
 from hanamachi.policies.external.chat import Chat, Reply
 from hanamachi.policies.external.daemon_threads import DaemonThreads
 from hanamachi.policies.external.model_settings import Settings, settings_of
 from hanamachi.policies.external.reply_cache import ReplyCache, digest
-from hanamachi.policies.policy import Masks, Probabilities, uniform
+from hanamachi.policies.sampling import uniform
 from hanamachi.policies.view_policy import Counts, ViewPolicy, total
 from hanamachi.sessions.events import History
 from hanamachi.sessions.prompts import Message, refusal, rules_prompt, turn_prompt

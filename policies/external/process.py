@@ -16,6 +16,7 @@ from hanamachi.engine.contract import OVER
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
 from hanamachi.limits import BOT_GAMES
+from hanamachi.policies.arrays import Masks, Probabilities
 from hanamachi.policies.external.bot import START, Bot, Limits
 from hanamachi.policies.external.protocol import (
     ActionProbabilities,
@@ -27,7 +28,6 @@ from hanamachi.policies.external.protocol import (
     probabilities_in,
 )
 from hanamachi.policies.names import PROCESS
-from hanamachi.policies.policy import Masks, Probabilities
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.events import History
 from hanamachi.sessions.policy_checks import fault_in

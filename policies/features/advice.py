@@ -9,8 +9,8 @@ import numpy as np
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout, Segment
+from hanamachi.policies.arrays import Masks, Memory, Observations, Scores
 from hanamachi.policies.features.base import FeatureSet
-from hanamachi.policies.policy import Masks, Memory, Observations, Scores
 from hanamachi.policies.rules.registry import rule_policy
 
 UNIT = 0.1  # of the score; the second best action is often about half a unit worse than the best

@@ -18,8 +18,8 @@ from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout
 from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
 from hanamachi.errors import UserError, unknown
+from hanamachi.policies.arrays import Masks, Memory, Observations
 from hanamachi.policies.entry_point import load_entry_point
-from hanamachi.policies.policy import Masks, Memory, Observations
 
 FEATURE_SETS: Mapping[str, Mapping[str, str]] = {  # game -> name -> the entry point of its class
     "hanamikoji": {"advice": "hanamachi.policies.features.advice:Advice"},

@@ -20,8 +20,8 @@ from hanamachi.engine.layout import Layout, Segment
 from hanamachi.games.hanabi import rules
 from hanamachi.games.hanabi.information import count_among
 from hanamachi.games.hanabi.rules import write_bits
+from hanamachi.policies.arrays import Memory, Observations
 from hanamachi.policies.features.base import CompiledFeatures
-from hanamachi.policies.policy import Memory, Observations
 from hanamachi.policies.rules.hanabi_expert import (
     FATE_VALUES,
     OPEN,

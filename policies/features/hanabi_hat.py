@@ -17,6 +17,7 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout, Segment
 from hanamachi.games.hanabi import rules
+from hanamachi.policies.arrays import Memory, Observations
 from hanamachi.policies.features.base import CompiledFeatures
 from hanamachi.policies.features.hanabi import (
     GROUPS,
@@ -28,7 +29,6 @@ from hanamachi.policies.features.hanabi import (
     unseen_by_both,
     write_probabilities,
 )
-from hanamachi.policies.policy import Memory, Observations
 from hanamachi.policies.rules.hanabi_from_observation import ME, critical, may_hold
 from hanamachi.policies.rules.hanabi_hat import (
     TARGETS,

@@ -22,7 +22,7 @@ from hanamachi.engine.compiled import kernel
 from hanamachi.engine.game import Variant
 from hanamachi.engine.layout import Layout
 from hanamachi.errors import UserError
-from hanamachi.policies.policy import Masks, Observations, Probabilities
+from hanamachi.policies.arrays import Masks, Observations, Probabilities
 
 AS_SHOWN, CANONICAL = "none", "canonical"  # values of `network.symmetries`
 FEATURE_SETS_ALLOWED = ("advice",)  # those that relabel as `relabelled_features` does

@@ -19,10 +19,10 @@ import numpy as np
 from hanamachi.engine.arrays import Float32s, Integers
 from hanamachi.engine.compiled import kernel
 from hanamachi.engine.threads import DECISIONS_PER_THREAD, parallel_for
+from hanamachi.policies.arrays import Masks, Observations, Probabilities, Values
 from hanamachi.policies.networks.canonical import canonical, translated
 from hanamachi.policies.networks.network_policy import NetworkPolicy
 from hanamachi.policies.networks.tables import Checkpoint, Linear, Tables, tables_of
-from hanamachi.policies.policy import Masks, Observations, Probabilities, Values
 
 
 class NetworkArrays(NamedTuple):

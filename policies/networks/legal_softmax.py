@@ -18,7 +18,7 @@ from torch import Tensor
 from hanamachi.engine.arrays import Float32s, Integers
 from hanamachi.engine.compiled import kernel
 from hanamachi.policies.networks.head import ILLEGAL
-from hanamachi.policies.policy import nothing_to_draw, sample
+from hanamachi.policies.sampling import nothing_to_draw, sample
 
 
 class LegalDistribution(NamedTuple):

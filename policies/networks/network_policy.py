@@ -4,17 +4,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from hanamachi.engine.game import Variant
+from hanamachi.policies.arrays import Masks, Memory, Observations, Probabilities, Values
+from hanamachi.policies.compiled_inputs import readable, readable_memory
 from hanamachi.policies.features.base import Features
-from hanamachi.policies.policy import (
-    Masks,
-    Memory,
-    Observations,
-    Policy,
-    Probabilities,
-    Values,
-    readable,
-    readable_memory,
-)
+from hanamachi.policies.policy import Policy
 
 
 class NetworkPolicy(Policy):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, missing_extra
 from hanamachi.limits import DESCRIPTION_BYTES, WEIGHTS_BYTES
+from hanamachi.policies.arrays import Masks, Observations, Probabilities, Values
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.description import (
     fitting_variant,
@@ -33,7 +34,6 @@ from hanamachi.policies.networks.onnx_graph import (
 )
 from hanamachi.policies.networks.protobuf import Message, Unfit, compare, fields
 from hanamachi.policies.networks.tables import Checkpoint, tables_of, weight_shapes, zeros
-from hanamachi.policies.policy import Masks, Observations, Probabilities, Values
 from hanamachi.sessions.policy_checks import checked_distribution, checked_values
 from hanamachi.storage.reading import checked_path
 

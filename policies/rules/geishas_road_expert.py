@@ -19,7 +19,7 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.geishas_road import observation as entry
 from hanamachi.games.geishas_road import rules
-from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
+from hanamachi.policies.arrays import Masks, Observations, Scores
 from hanamachi.policies.rules.geisha_experts import action_value, add_card, destinations
 from hanamachi.policies.rules.geishas_road_from_observation import (
     FOE,
@@ -31,6 +31,7 @@ from hanamachi.policies.rules.geishas_road_from_observation import (
     reply,
     rounds_to_come,
 )
+from hanamachi.policies.rules.rule_policy import RulePolicy
 
 SKILL = 0.5  # how much better than at random the foe places the cards that I cannot see
 RETURN = 0.7  # weight of the tokens that cards left to play may bring

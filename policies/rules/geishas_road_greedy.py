@@ -14,7 +14,7 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.geishas_road import observation as entry
 from hanamachi.games.geishas_road import rules
-from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
+from hanamachi.policies.arrays import Masks, Observations, Scores
 from hanamachi.policies.rules.geishas_road_from_observation import (
     FOE,
     ME,
@@ -23,6 +23,7 @@ from hanamachi.policies.rules.geishas_road_from_observation import (
     points,
     reply,
 )
+from hanamachi.policies.rules.rule_policy import RulePolicy
 
 BONUS = 1.0  # value of a geisha in addition to her current points
 CHANGE = 0.5  # that each card to come may bring to a lead

@@ -20,7 +20,7 @@ from hanamachi.engine.bit_sets import lowest
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.hanabi import rules
-from hanamachi.policies.policy import Masks, Memory, Observations, Scores
+from hanamachi.policies.arrays import Masks, Memory, Observations, Scores
 from hanamachi.policies.rules import hanabi_from_observation as table
 from hanamachi.policies.rules.hanabi_from_observation import ME, Games
 from hanamachi.policies.rules.hanabi_memory import RememberingPolicy, Sets, chop_of, remove_slot

@@ -13,7 +13,7 @@ from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.hanabi import rules
-from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
+from hanamachi.policies.arrays import Masks, Observations, Scores
 from hanamachi.policies.rules.hanabi_from_observation import (
     ME,
     Games,
@@ -22,6 +22,7 @@ from hanamachi.policies.rules.hanabi_from_observation import (
     next_cards,
     trash,
 )
+from hanamachi.policies.rules.rule_policy import RulePolicy
 
 PLAYABLE, CLUE, TRASH, OLDEST, OTHERS, RISK = 5, 3, 2, 1, 0, -1  # up to 1 is added to a clue
 

@@ -32,7 +32,7 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.hanabi import rules
-from hanamachi.policies.policy import Masks, Memory, Observations, Scores
+from hanamachi.policies.arrays import Masks, Memory, Observations, Scores
 from hanamachi.policies.rules.hanabi_from_observation import (
     ME,
     Games,

@@ -8,16 +8,9 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import inline
 from hanamachi.games.hanabi import rules
-from hanamachi.policies.policy import (
-    Masks,
-    Memory,
-    Observations,
-    RulePolicy,
-    Scores,
-    readable,
-    readable_memory,
-    unscored,
-)
+from hanamachi.policies.arrays import Masks, Memory, Observations, Scores
+from hanamachi.policies.compiled_inputs import readable, readable_memory
+from hanamachi.policies.rules.rule_policy import RulePolicy, unscored
 
 Sets = NDArray[np.int32]  # (P, H) one set of cards for each slot, all empty at first
 

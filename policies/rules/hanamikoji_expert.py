@@ -22,15 +22,8 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.hanamikoji import observation as entry
 from hanamachi.games.hanamikoji import rules
-from hanamachi.policies.policy import (
-    Masks,
-    Memory,
-    Observations,
-    RulePolicy,
-    Scores,
-    Values,
-    readable,
-)
+from hanamachi.policies.arrays import Masks, Memory, Observations, Scores, Values
+from hanamachi.policies.compiled_inputs import readable
 from hanamachi.policies.rules.geisha_experts import action_value, add_card, destinations
 from hanamachi.policies.rules.hanamikoji_from_observation import (
     Seen,
@@ -38,6 +31,7 @@ from hanamachi.policies.rules.hanamikoji_from_observation import (
     foes_pairs,
     is_last_round,
 )
+from hanamachi.policies.rules.rule_policy import RulePolicy
 
 CHARM, GEISHA = 0.07, 0.09  # weight of a lead in either for the next round
 SKILL = 0.8  # how much better than at random the foe places the cards that I cannot see

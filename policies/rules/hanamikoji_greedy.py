@@ -15,8 +15,9 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.game import Variant
 from hanamachi.games.hanamikoji.observation import LEAD, MARKERS, MY_SECRET, TABLE
 from hanamachi.games.hanamikoji.rules import GIFT, SECRET, TAKE_CARD, TAKE_PAIR, TRADE_OFF
-from hanamachi.policies.policy import Masks, Observations, RulePolicy, Scores
+from hanamachi.policies.arrays import Masks, Observations, Scores
 from hanamachi.policies.rules.hanamikoji_from_observation import Seen, foes_gift, foes_pairs
+from hanamachi.policies.rules.rule_policy import RulePolicy
 
 
 class Greedy(RulePolicy):

@@ -6,9 +6,10 @@ from contextlib import suppress
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, unknown
 from hanamachi.policies.entry_point import load_entry_point
-from hanamachi.policies.policy import Policy, as_policy
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.user_functions import as_policy
 
-RANDOM = {"random": "hanamachi.policies.policy:RandomPolicy"}
+RANDOM = {"random": "hanamachi.policies.rules.rule_policy:RandomPolicy"}
 RULE_POLICIES: Mapping[str, Mapping[str, str]] = {  # game -> name -> the entry point of its class
     "hanamikoji": {
         "greedy": "hanamachi.policies.rules.hanamikoji_greedy:Greedy",

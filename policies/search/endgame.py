@@ -22,7 +22,8 @@ from hanamachi.engine.compiled import inline, kernel
 from hanamachi.engine.contract import CHANCE, OVER, apply, chance, legal, resolve
 from hanamachi.engine.game import Variant
 from hanamachi.limits import SEARCH_POSITIONS
-from hanamachi.policies.policy import Policy, best
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.sampling import best
 from hanamachi.policies.search.budget import at_least_one, share
 from hanamachi.policies.search.posterior import NEEDED_TO_WEIGH, RANDOM_SHARE, posterior
 from hanamachi.policies.search.round_value import RoundValue

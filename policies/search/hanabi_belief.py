@@ -27,7 +27,8 @@ from hanamachi.engine.contract import CHANCE, apply, resolve, start
 from hanamachi.engine.kernels import settle
 from hanamachi.engine.replay import after_use_of
 from hanamachi.games.hanabi import information, rules
-from hanamachi.policies.policy import Memory, Policy
+from hanamachi.policies.arrays import Memory
+from hanamachi.policies.policy import Policy
 from hanamachi.policies.rules.hanabi_from_observation import take_back
 from hanamachi.policies.search.posterior import resampled
 from hanamachi.sessions.arguments import SEEDS

@@ -22,13 +22,9 @@ from hanamachi.engine.kernels import is_valid
 from hanamachi.engine.random_numbers import scatter
 from hanamachi.games.hanabi.rules import HAND
 from hanamachi.limits import SEARCH_HANDS
-from hanamachi.policies.policy import (
-    Masks,
-    Memory,
-    Observations,
-    Policy,
-    readable_memory,
-)
+from hanamachi.policies.arrays import Masks, Memory, Observations
+from hanamachi.policies.compiled_inputs import readable_memory
+from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.budget import Budget, above_zero, at_least_one
 from hanamachi.policies.search.hanabi_belief import (
     Belief,

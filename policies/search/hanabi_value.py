@@ -17,7 +17,7 @@ from hanamachi.engine import kernels
 from hanamachi.engine.arrays import Float64s
 from hanamachi.engine.bit_sets import count
 from hanamachi.engine.compiled import inline, kernel
-from hanamachi.policies.policy import Policy, sample
+from hanamachi.policies.policy import Policy
 from hanamachi.policies.rules.hanabi_from_observation import (
     critical,
     everything,
@@ -25,6 +25,7 @@ from hanamachi.policies.rules.hanabi_from_observation import (
     pace,
     trash,
 )
+from hanamachi.policies.sampling import sample
 from hanamachi.sessions.players import SeatedPlayer, in_progress, step, turns_of
 
 GAMES = 1000  # played to fit the regression

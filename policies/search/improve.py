@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
-from hanamachi.policies.policy import Policy, best
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.sampling import best
 from hanamachi.policies.search.budget import at_least_one, share
 from hanamachi.policies.search.playout import not_clearly_worse, play_out
 from hanamachi.policies.search.posterior import (

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
-from hanamachi.policies.policy import Policy, best
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.sampling import best
 from hanamachi.policies.search import tree as trees
 from hanamachi.policies.search.budget import above_zero
 from hanamachi.policies.search.playout import play_on, random_play_out

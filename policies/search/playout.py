@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from hanamachi.engine import kernels
 from hanamachi.engine.threads import parallel_for
-from hanamachi.policies.policy import Memory, Policy, RandomPolicy, sample, uniforms
+from hanamachi.policies.arrays import Memory
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.rules.rule_policy import RandomPolicy
+from hanamachi.policies.sampling import sample, uniforms
 from hanamachi.sessions.arguments import SEEDS
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.players import SeatedPlayer, in_progress, step, turns_of

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from hanamachi.engine import kernels
 from hanamachi.engine.game import Variant
 from hanamachi.engine.threads import parallel_for
-from hanamachi.policies.policy import Masks, Observations, Policy
+from hanamachi.policies.arrays import Masks, Observations
+from hanamachi.policies.policy import Policy
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.policy_checks import distribution_of, memory_of
 

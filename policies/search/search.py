@@ -21,16 +21,11 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, unknown
+from hanamachi.policies.arrays import Masks, Memory, Observations, Probabilities
+from hanamachi.policies.compiled_inputs import readable
 from hanamachi.policies.entry_point import load_entry_point
-from hanamachi.policies.policy import (
-    Masks,
-    Memory,
-    Observations,
-    Policy,
-    Probabilities,
-    RandomPolicy,
-    readable,
-)
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.rules.rule_policy import RandomPolicy
 from hanamachi.policies.search.budget import Budget
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.arguments import SEEDS, whole_number

@@ -512,7 +512,7 @@ def test_many_tables_are_not_printed():
 
 CLOSES = """
 from pathlib import Path
-from hanamachi.policies.policy import RandomPolicy
+from hanamachi.policies.rules.rule_policy import RandomPolicy
 
 class Closes(RandomPolicy):
     def close(self):

@@ -11,7 +11,7 @@ import pytest
 
 from hanamachi.adapters.gymnasium_text import TextEnv
 from hanamachi.errors import UserError
-from hanamachi.policies.policy import RandomPolicy
+from hanamachi.policies.rules.rule_policy import RandomPolicy
 
 pytest.importorskip("openenv.core.env_server")
 

@@ -13,7 +13,7 @@ from hanamachi import UserError, variant
 from hanamachi.engine import contract, kernels
 from hanamachi.engine.contract import OVER
 from hanamachi.engine.game import NamedActions
-from hanamachi.policies.policy import RandomPolicy
+from hanamachi.policies.rules.rule_policy import RandomPolicy
 from hanamachi.policies.search.improve import Improve
 from hanamachi.rendering import plain
 from hanamachi.rendering.frames import frame

@@ -12,7 +12,8 @@ from roles import ROLES
 
 from hanamachi.engine.game import Variant
 from hanamachi.games.registry import variant
-from hanamachi.policies.policy import Policy, uniform
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.sampling import uniform
 
 GAMES = (("hanamikoji", GIFTS), ("hanabi:2p", FEW), ("geishas_road:introductory", ROAD))
 Array = NDArray[Any]

@@ -33,7 +33,7 @@ BUDGETS = (
 ENTRIES = (
     "os:getcwd", "os:system", "nothing:x", "json:loads", ":", "a:", ":b", "a.b:c", "os.path:join",
     "builtins:int", "builtins:print", "hanamachi.policies:Policy", "..:x", "a:b:c", "é:x",
-    "hanamachi.policies.policy:RandomPolicy",
+    "hanamachi.policies.rules.rule_policy:RandomPolicy",
 )  # fmt: skip
 EXPECTED = re.compile(rf"written: |\d+ decisions: |.* {PROGRESS},")  # lines on stderr
 

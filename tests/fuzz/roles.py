@@ -13,7 +13,8 @@ from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine.game import Variant
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
-from hanamachi.policies.policy import Policy, RandomPolicy
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.rules.rule_policy import RandomPolicy
 from hanamachi.policies.search import hanabi_value
 from hanamachi.policies.search.search import KINDS, new_search
 from hanamachi.training.build import learner_settings, new_learner, quiet

@@ -11,7 +11,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.agents import default_policy
-from hanamachi.policies.policy import RandomPolicy
+from hanamachi.policies.rules.rule_policy import RandomPolicy
 
 RULE_POLICIES = ("random", "greedy", "expert")
 

@@ -13,8 +13,9 @@ from hanamachi.engine.threads import DECISIONS_PER_THREAD
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import BatchPolicy, Policy, load_policy
-from hanamachi.policies.policy import FunctionPolicy, as_policy, uniform
-from hanamachi.policies.policy import sample as draw
+from hanamachi.policies.sampling import sample as draw
+from hanamachi.policies.sampling import uniform
+from hanamachi.policies.user_functions import FunctionPolicy, as_policy
 
 pytestmark = pytest.mark.uncompiled
 

@@ -6,7 +6,7 @@ from small_games import GIFTS
 
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
-from hanamachi.policies.policy import uniform
+from hanamachi.policies.sampling import uniform
 from hanamachi.policies.tabular import TabularPolicy
 
 RULES = variant("hanamikoji", **GIFTS)

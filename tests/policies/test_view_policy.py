@@ -13,8 +13,8 @@ from hanamachi.adapters.gymnasium_vector import VectorSeatEnv
 from hanamachi.engine import kernels
 from hanamachi.errors import UserError
 from hanamachi.policies.load import load_policy
-from hanamachi.policies.policy import as_policy
 from hanamachi.policies.search.search import new_search
+from hanamachi.policies.user_functions import as_policy
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.players import SeatedPlayer, in_progress, turns_of
 from hanamachi.sessions.session import Session

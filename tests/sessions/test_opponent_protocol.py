@@ -5,7 +5,7 @@ import pytest
 
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant
-from hanamachi.policies.policy import as_policy
+from hanamachi.policies.user_functions import as_policy
 from hanamachi.sessions.opponent_protocol import RandomPlay, as_opponent
 from hanamachi.sessions.policy_checks import actions_of
 

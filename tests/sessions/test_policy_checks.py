@@ -12,8 +12,10 @@ from hanamachi.errors import IllegalAction, UserError
 from hanamachi.policies import load_policy
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
-from hanamachi.policies.policy import Policy, as_policy, sample, uniform
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.sampling import sample, uniform
 from hanamachi.policies.search.search import new_search
+from hanamachi.policies.user_functions import as_policy
 from hanamachi.sessions.players import SeatedPlayer, turns_of
 from hanamachi.sessions.policy_checks import (
     actions_of,

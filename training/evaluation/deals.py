@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
 from hanamachi.policies.external.process import ProcessPolicy
-from hanamachi.policies.policy import FunctionPolicy, Policy
+from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.search import Search
+from hanamachi.policies.user_functions import FunctionPolicy
 from hanamachi.policies.view_policy import Counts, ViewPolicy, total
 from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.sessions.saved_games import record_of_events, save

@@ -24,9 +24,10 @@ from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.names import PROCESS, Kind, kind_of, search_parts
 from hanamachi.policies.networks.checkpoint import CONFIG
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
-from hanamachi.policies.policy import Chosen, Policy
+from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.search import Search
 from hanamachi.policies.tabular import TabularPolicy
+from hanamachi.policies.user_functions import Chosen
 from hanamachi.sessions.policy_checks import name_of
 
 DIGITS = 12  # of a digest, which a message can show

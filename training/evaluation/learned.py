@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.policies import load_policy
+from hanamachi.policies.arrays import Masks, Memory, Observations
 from hanamachi.policies.features.base import FeatureSet
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
-from hanamachi.policies.policy import Masks, Memory, Observations, Policy
+from hanamachi.policies.policy import Policy
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.training.evaluation.json_results import read_as, write_json
 from hanamachi.training.evaluation.matches import chosen_plays, results_of

@@ -21,9 +21,10 @@ from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import SEARCH_WORLDS
 from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.load import load_policy
-from hanamachi.policies.policy import Policy, as_policy
+from hanamachi.policies.policy import Policy
 from hanamachi.policies.rules.registry import rule_policies_for
 from hanamachi.policies.search.regret import FEWEST
+from hanamachi.policies.user_functions import as_policy
 from hanamachi.sessions.arguments import whole_number
 from hanamachi.sessions.opponent_protocol import cannot_play
 from hanamachi.sessions.policy_checks import memory_of

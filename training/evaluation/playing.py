@@ -17,7 +17,9 @@ from hanamachi.engine.contract import OVER
 from hanamachi.engine.game import Variant
 from hanamachi.engine.random_numbers import scatter
 from hanamachi.engine.threads import parallel_for
-from hanamachi.policies.policy import Policy, Probabilities, best, sample, uniforms
+from hanamachi.policies.arrays import Probabilities
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.sampling import best, sample, uniforms
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.events import History
 from hanamachi.sessions.players import SeatedPlayer, Turns, in_progress, turns_of

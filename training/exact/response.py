@@ -15,7 +15,7 @@ import numpy as np
 
 from hanamachi.engine.compiled import kernel
 from hanamachi.errors import UserError, shown
-from hanamachi.policies.policy import Masks, Memory, Observations, Probabilities, Values
+from hanamachi.policies.arrays import Masks, Memory, Observations, Probabilities, Values
 from hanamachi.sessions.arguments import whole_number
 from hanamachi.sessions.policy_checks import distribution_of, memory_of, name_of
 from hanamachi.training.exact.tree import Float64s, Integers, Tree

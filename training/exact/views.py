@@ -9,7 +9,8 @@ Notation: as in tree.py.
 import numpy as np
 
 from hanamachi.errors import UserError
-from hanamachi.policies.policy import Policy, Probabilities
+from hanamachi.policies.arrays import Probabilities
+from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.search import Search
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.events import History

@@ -17,7 +17,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hanamachi.policies.policy import Policy, sample
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.sampling import sample
 from hanamachi.sessions.players import SeatedPlayer
 from hanamachi.training.learner.rollout_buffer import SelfPlayBuffer
 from hanamachi.training.learner.selfplay import SelfPlayPPO

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hanamachi.engine.game import Variant
+from hanamachi.policies.arrays import Masks, Memory, Observations, Probabilities, Values
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.networks.canonical import AS_SHOWN
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.tables import Checkpoint
-from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities, Values
+from hanamachi.policies.policy import Policy
 from hanamachi.training.learner.state import Weights
 
 NUMBER = 0  # the entry of a memory that holds the number of a self

@@ -23,7 +23,7 @@ from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.description import config_digest
 from hanamachi.policies.networks.network import checkpoint_of, for_variant, head_of
-from hanamachi.policies.policy import sample as draw
+from hanamachi.policies.sampling import sample as draw
 from hanamachi.training.build import new_learner
 from hanamachi.training.callbacks import Save
 from hanamachi.training.config import Config

@@ -11,8 +11,8 @@ from hanamachi.policies import load_policy
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.features.hanabi import GROUPS
 from hanamachi.policies.features.hanabi_hat import CHOICES, CLUE_EFFECTS, SIGNS, TRUTHS
-from hanamachi.policies.policy import sample as draw
 from hanamachi.policies.rules import hanabi_hat
+from hanamachi.policies.sampling import sample as draw
 from hanamachi.training.config import Config
 from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 

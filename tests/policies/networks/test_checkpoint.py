@@ -39,7 +39,7 @@ from hanamachi.policies.networks.description import (
 )
 from hanamachi.policies.networks.network import Network, checkpoint_of, for_variant
 from hanamachi.policies.networks.onnx_policy import load_onnx
-from hanamachi.policies.policy import sample as draw
+from hanamachi.policies.sampling import sample as draw
 from hanamachi.training.cli import main as cli
 
 pytestmark = pytest.mark.usefixtures("on_one_thread")

@@ -14,8 +14,8 @@ from hanamachi.policies.networks.head import head_of
 from hanamachi.policies.networks.legal_softmax import by_matrices
 from hanamachi.policies.networks.network import for_variant
 from hanamachi.policies.networks.tables import weight_shapes
-from hanamachi.policies.policy import sample as drawn
-from hanamachi.policies.policy import uniform
+from hanamachi.policies.sampling import sample as drawn
+from hanamachi.policies.sampling import uniform
 
 POSITIONS = sample(100_000, 0.01)
 GAMES = 1_000

@@ -37,7 +37,7 @@ from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.networks.onnx_graph import DESCRIPTION, graph_of
 from hanamachi.policies.networks.protobuf import compare, encoded
 from hanamachi.policies.networks.tables import tables_of, zeros
-from hanamachi.policies.policy import sample as draw
+from hanamachi.policies.sampling import sample as draw
 from hanamachi.sessions.observations import observe
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config

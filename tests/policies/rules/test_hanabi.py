@@ -12,8 +12,8 @@ from hanamachi.errors import UserError
 from hanamachi.games.hanabi.rules import CLUE, NONE
 from hanamachi.games.registry import variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.policy import sample as draw
 from hanamachi.policies.rules import hanabi_hat
+from hanamachi.policies.sampling import sample as draw
 
 CASES = {
     "two": ("hanabi:2p", {}),

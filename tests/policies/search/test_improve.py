@@ -5,8 +5,9 @@ import pytest
 from hanamikoji_positions import Hanamikoji
 from searching import answers
 
+from hanamachi.policies.arrays import Masks, Memory, Observations, Probabilities
 from hanamachi.policies.load import load_policy
-from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
+from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.improve import WORLDS_PER_ETA, Comparison, Improve, likeliest
 
 WIN, OTHER_WIN, LOSS = "take 5", "take 4", "take 2b"

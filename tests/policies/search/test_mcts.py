@@ -10,7 +10,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.policy import RandomPolicy
+from hanamachi.policies.rules.rule_policy import RandomPolicy
 from hanamachi.policies.search import tree as trees
 from hanamachi.policies.search.playout import random_play_out
 from hanamachi.training.evaluation.matches import match

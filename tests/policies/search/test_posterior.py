@@ -17,7 +17,8 @@ from hanamachi.engine.game import Variant
 from hanamachi.games.hanamikoji.rules import RECORD
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.policy import Masks, Memory, Observations, Policy, Probabilities
+from hanamachi.policies.arrays import Masks, Memory, Observations, Probabilities
+from hanamachi.policies.policy import Policy
 from hanamachi.policies.search.posterior import RANDOM_SHARE, posterior, resampled
 
 SMALL = make_variant("hanamikoji", **GIFTS, starter=0)

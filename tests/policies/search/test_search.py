@@ -17,12 +17,15 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import SEARCH_WORLDS
 from hanamachi.policies import load_policy
-from hanamachi.policies.policy import BatchPolicy, Policy, RandomPolicy, uniform
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.rules.rule_policy import RandomPolicy
+from hanamachi.policies.sampling import uniform
 from hanamachi.policies.search import budget
 from hanamachi.policies.search.budget import Budget
 from hanamachi.policies.search.improve import Improve
 from hanamachi.policies.search.playout import gap_to_best, play_on, play_out
 from hanamachi.policies.search.search import new_search
+from hanamachi.policies.user_functions import BatchPolicy
 from hanamachi.sessions.observations import observe
 from hanamachi.sessions.worlds import Worlds
 from hanamachi.training.evaluation.matches import match

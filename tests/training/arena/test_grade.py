@@ -10,7 +10,7 @@ from samples import WHOLE
 from hanamachi.errors import Unavailable, UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.policy import as_policy
+from hanamachi.policies.user_functions import as_policy
 from hanamachi.training.arena import grade as grading
 from hanamachi.training.arena.grade import check_place, grade, place_for, write
 from hanamachi.training.exact import SMALL, exact_exploitability, report

@@ -13,7 +13,7 @@ import hanamachi
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
-from hanamachi.policies.policy import RandomPolicy
+from hanamachi.policies.rules.rule_policy import RandomPolicy
 from hanamachi.sessions.saved_games import load, record_of, replay
 from hanamachi.training.cli.play import (
     Contest,

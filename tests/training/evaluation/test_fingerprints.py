@@ -18,11 +18,14 @@ from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
 from hanamachi.policies.networks.onnx_export import write_onnx
 from hanamachi.policies.networks.onnx_policy import load_onnx
-from hanamachi.policies.policy import BatchPolicy, Policy, RandomPolicy, as_policy, uniform
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.rules.rule_policy import RandomPolicy
+from hanamachi.policies.sampling import uniform
 from hanamachi.policies.search.endgame import Endgame
 from hanamachi.policies.search.improve import Improve
 from hanamachi.policies.search.mcts import Mcts
 from hanamachi.policies.tabular import TabularPolicy
+from hanamachi.policies.user_functions import BatchPolicy, as_policy
 from hanamachi.training import evaluate
 from hanamachi.training.evaluation.fingerprints import digest_of_object
 

@@ -11,7 +11,9 @@ from rich.console import Console
 
 from hanamachi.errors import IllegalAction, UserError
 from hanamachi.games.registry import variant
-from hanamachi.policies.policy import BatchPolicy, Policy, RandomPolicy, as_policy
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.rules.rule_policy import RandomPolicy
+from hanamachi.policies.user_functions import BatchPolicy, as_policy
 from hanamachi.training.evaluation import matches, report
 from hanamachi.training.evaluation.deals import Pairing, joined, play_part
 from hanamachi.training.evaluation.files import as_csv

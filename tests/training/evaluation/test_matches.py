@@ -16,8 +16,9 @@ from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import BatchPolicy, load_policy
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
-from hanamachi.policies.policy import Policy, RandomPolicy
+from hanamachi.policies.policy import Policy
 from hanamachi.policies.rules.registry import rule_policies_for
+from hanamachi.policies.rules.rule_policy import RandomPolicy
 from hanamachi.sessions.saved_games import load as load_game
 from hanamachi.sessions.saved_games import replay
 from hanamachi.training import Config, evaluate, train

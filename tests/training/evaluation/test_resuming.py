@@ -19,7 +19,7 @@ from hanamachi.games.registry import variant
 from hanamachi.policies.networks.checkpoint import save_checkpoint
 from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.networks.network import checkpoint_of, for_variant
-from hanamachi.policies.policy import RandomPolicy
+from hanamachi.policies.rules.rule_policy import RandomPolicy
 from hanamachi.policies.search.improve import Improve
 from hanamachi.storage import reading
 from hanamachi.training import evaluate

@@ -16,7 +16,8 @@ from hanamachi import variant as make_variant
 from hanamachi.adapters.openspiel import load as load_game
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
-from hanamachi.policies.policy import Policy, RandomPolicy
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.rules.rule_policy import RandomPolicy
 from hanamachi.training.evaluation.playing import play_games
 from hanamachi.training.exact import (
     SMALL,

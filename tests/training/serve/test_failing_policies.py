@@ -14,7 +14,8 @@ from serving import HUMAN, Client, Seat, served
 
 from hanamachi.errors import UserError
 from hanamachi.policies.agents import agent_folder
-from hanamachi.policies.policy import Policy, uniform
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.sampling import uniform
 
 GAME, NAME = "hanamikoji", "unsure (policy 1)"
 UNSURE = "policies_that_fail:unsure"

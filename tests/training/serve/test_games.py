@@ -11,7 +11,7 @@ import pytest
 import hanamachi.training.serve.store as kept
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
-from hanamachi.policies.policy import uniform
+from hanamachi.policies.sampling import uniform
 from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions import events
 from hanamachi.sessions.worlds import Worlds
