@@ -22,6 +22,7 @@ from hanamachi.training.evaluation.deals import Part
 from hanamachi.training.evaluation.referee import Failure
 from hanamachi.training.failures import differences
 from hanamachi.training.ownership import locked
+from hanamachi.training.run_files import DESCRIPTION
 
 ABOUT = "evaluation.json"
 WHO = "policies", "opponents"  # lists of names
@@ -172,8 +173,16 @@ def digests_of_all(about: dict[str, Any]) -> dict[str, str]:
 
 
 def keep_what_is_there(claimed: Path, results: Sequence[Path]) -> None:
-    """UserError if a result would replace what something else wrote: nothing has claimed it."""
+    """UserError if a result would replace what something else wrote: nothing has claimed it.
+
+    A run writes its results only at its end.
+    """
     for result in results:
+        if (result.parent / DESCRIPTION).exists():
+            raise UserError(
+                f"{result.parent} holds a training run: name another folder, such as "
+                f"{result.parent / 'evaluated'}"
+            )
         if result.exists() and not claimed.exists():
             raise there_already(result)
 

@@ -227,6 +227,13 @@ def test_a_lack_of_memory_or_of_a_right_is_no_damage(tmp_path, monkeypatch):
         evaluated(tmp_path)
 
 
+def test_the_folder_of_a_run_that_still_learns_holds_no_evaluation(tmp_path):
+    (tmp_path / "run.json").touch()
+    with pytest.raises(UserError, match="holds a training run"):
+        evaluated(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["run.json"]
+
+
 # --- The command
 
 
