@@ -5,7 +5,6 @@ place and, if there is one, the most similar name.
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -21,10 +20,9 @@ from pydantic import (
     model_validator,
 )
 
-from hanamachi import configs
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
-from hanamachi.games.registry import VARIANTS, variant
+from hanamachi.games.registry import variant
 from hanamachi.games.small import spelled_out
 from hanamachi.limits import (
     COEFFICIENT,
@@ -39,7 +37,6 @@ from hanamachi.limits import (
     ROLLOUT,
     SEARCHED_ACTIONS,
     SEARCHED_WORLDS,
-    SETTINGS_BYTES,
     STEPS,
     WIDTH,
 )
@@ -48,16 +45,14 @@ from hanamachi.policies.names import DATASET, is_bare_folder, is_checkpoint, is_
 from hanamachi.policies.networks.canonical import check_symmetries
 from hanamachi.policies.networks.head import head_of
 from hanamachi.policies.networks.tables import check_size, weight_shapes
-from hanamachi.storage.plain_yaml import parse_yaml
-from hanamachi.storage.reading import is_nested, read_bounded
+from hanamachi.storage.reading import is_nested
 from hanamachi.training.config_errors import explain
 from hanamachi.training.defaults import EVALUATION_GAMES
 from hanamachi.training.learner.fixed_opponents import SHARES_ROUNDED
 from hanamachi.training.schedules import Schedule
 from hanamachi.training.seeds import Purpose, stream
+from hanamachi.training.settings_file import read_settings
 
-FOLDER = "configs"  # whose files come with the package
-RECIPES = Path(configs.__file__).parent
 SWEEP = "sweep"  # the section that makes the file of a run that of a sweep
 SELF, PAST = "self", "past"  # in `opponents`; every other name loads a policy
 VALUE_SHARE = 10  # at most a tenth of a run's decisions train only the value
@@ -459,55 +454,6 @@ class Config(Model):
         """Every setting, defaults included."""
         text: str = yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False)
         return text
-
-
-def recipe(path: Path | str) -> Path:
-    """The file of this name; if there is none, the package's, such as configs/hanamikoji.yaml."""
-    folder, *names = Path(path).parts or (".",)
-    ours = RECIPES.joinpath(*names)
-    is_ours = folder == FOLDER and os.pardir not in names and os.path.isfile(ours)
-    return ours if is_ours and not os.path.exists(path) else Path(path)
-
-
-def read_settings(path: Path | str, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """The settings of a YAML file and of `overrides`, unchecked."""
-    if str(path) in VARIANTS and not os.path.exists(path):
-        file = f"{FOLDER}/{str(path).replace(':', '-')}.yaml"
-        raise UserError(f"{path} is a game: training takes a YAML file of settings, such as {file}")
-    try:
-        content = read_bounded(recipe(path), SETTINGS_BYTES)
-        text = content.decode("utf-8-sig")  # which some editors begin so
-    except UnicodeDecodeError:
-        raise UserError(f"{path} cannot be read: it is not UTF-8") from None
-    data = parse_yaml(text, str(path))
-    if not isinstance(data, dict):
-        raise UserError(f"{path} does not hold a run's settings: it must begin with 'game: ...'")
-    for override in overrides:
-        override_setting(data, override)
-    return data
-
-
-def override_setting(data: dict[str, Any], override: str) -> None:
-    """Put `a.b=value` into the settings; the value is YAML."""
-    name, equals, value = override.partition("=")
-    if not equals or not name:
-        raise UserError(f"--set {override} must have the form name=value, as in seed=1")
-    source = f"--set {override}"
-    put_setting(data, name.strip(), parse_yaml(value, source), source)
-
-
-def put_setting(data: dict[str, Any], name: str, value: Any, source: str) -> None:
-    """Put the value of `a.b` into the settings."""
-    *path, last = name.split(".")
-    if len(path) > NESTING:
-        raise UserError(f"{source}: no setting is nested so deep")
-    for part in path:
-        if data.get(part) is None:  # not there, or a heading with nothing below it
-            data[part] = {}
-        data = data[part]
-        if not isinstance(data, dict):
-            raise UserError(f"{source}: {part} has no settings below it")
-    data[last] = value
 
 
 def schema() -> str:

@@ -42,7 +42,7 @@ from hanamachi.training.callbacks import (
     ShowProgress,
     progress_bar,
 )
-from hanamachi.training.config import PAST, SELF, Config, read_settings
+from hanamachi.training.config import PAST, SELF, Config
 from hanamachi.training.curve import evaluations, read_curve
 from hanamachi.training.evaluation.fingerprints import fingerprint, fingerprints
 from hanamachi.training.evaluation.json_results import read_rows, write_json, write_rows
@@ -68,6 +68,7 @@ from hanamachi.training.run_files import (
     SETTINGS,
     WRITTEN,
 )
+from hanamachi.training.settings_file import read_settings
 
 
 def train(

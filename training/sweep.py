@@ -32,13 +32,7 @@ from hanamachi.storage.files import replacing
 from hanamachi.storage.reading import checked_path
 from hanamachi.training.build import check_workers
 from hanamachi.training.cluster.map_on_cluster import map_on_cluster
-from hanamachi.training.config import (
-    SWEEP,
-    Config,
-    Model,
-    put_setting,
-    read_settings,
-)
+from hanamachi.training.config import SWEEP, Config, Model
 from hanamachi.training.config_errors import shown_key
 from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.saved_parts import keep_what_is_there
@@ -46,6 +40,7 @@ from hanamachi.training.failures import is_out_of_memory
 from hanamachi.training.ownership import owned
 from hanamachi.training.run import changed_settings, check_policies, fit, open_run
 from hanamachi.training.run_files import SETTINGS
+from hanamachi.training.settings_file import put_setting, read_settings
 from hanamachi.training.tables import whole_table
 
 Ends = tuple[float, float]

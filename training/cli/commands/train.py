@@ -36,10 +36,11 @@ def train(
     ] = None,
 ) -> None:
     """Train a policy by self-play, evaluate it, and export it to OUT/policy (extra: train)."""
-    from hanamachi.training.config import Config, recipe
+    from hanamachi.training.config import Config
     from hanamachi.training.resume import saved_workers
     from hanamachi.training.run import train
     from hanamachi.training.run_files import CURVE, REPORT
+    from hanamachi.training.settings_file import recipe
 
     if workers and not on_ray:
         raise UserError("--workers is the number of workers on a Ray cluster: add --ray")
