@@ -21,7 +21,7 @@ from hanamachi.training import provenance
 from hanamachi.training.build import past_selves
 from hanamachi.training.config import Config
 from hanamachi.training.curve import AGAINST, HIGH, LOW, RESULT, SCORE, WITH, LoggedResult, logged
-from hanamachi.training.evaluation.matches import meetings
+from hanamachi.training.evaluation.matches import pairings_of_one
 from hanamachi.training.evaluation.pairings import Plan, play_pairings
 from hanamachi.training.evaluation.playing import own_play
 from hanamachi.training.evaluation.results import row_of
@@ -166,8 +166,7 @@ class KeepUnlessWorse(Periodic):
 
         And its mean result on each deal, (D,); the deals are the same in the whole run.
         """
-        others, names = self.others.values(), {id(other): n for n, other in self.others.items()}
-        pairings = meetings(policy, [*others], policy.variant, self.plays, names)
+        pairings = pairings_of_one(policy.name, policy, self.others, policy.variant, self.plays)
         plan = Plan(self.config.evaluation.games, self.config.choosing_seed)
         parts = play_pairings(pairings, plan)
         rows = map(row_of, pairings, parts)

@@ -24,7 +24,7 @@ from hanamachi.policies.view_policy import Counts, ViewPolicy, total
 from hanamachi.sessions.policy_checks import memory_of
 from hanamachi.sessions.saved_games import record_of_events, save
 from hanamachi.sessions.worlds import Histories
-from hanamachi.training.evaluation.judge import LossJudge
+from hanamachi.training.evaluation.judge import LossJudge, LossSum, sum_of
 from hanamachi.training.evaluation.playing import Deals, Decider, Play, play_games
 from hanamachi.training.evaluation.referee import Failure, Jury, Referee, in_order
 from hanamachi.training.evaluation.statistics import Float64s
@@ -79,6 +79,7 @@ class Part(NamedTuple):
     lost: NDArray[np.bool_]  # (D,) whether a team lost
     failures: list[Failure]  # one for each game that was forfeited
     counts: Sequence[Counts] = ({}, {})  # of each policy, such as tokens
+    losses: Sequence[LossSum] = (LossSum(), LossSum())  # of each policy, if its moves are judged
 
 
 def play_part(pairing: Pairing, seed: int, strict: bool, judge: int, deals: Deals) -> Part:
@@ -93,9 +94,9 @@ def play_part(pairing: Pairing, seed: int, strict: bool, judge: int, deals: Deal
     decider = Jury(referee, judges).decide if judges else referee.decide
     before = counts_of(pairing)
     part = play(pairing, seed, deals, referee, decider)
-    used = map(since, counts_of(pairing), before)
-    found = [each.counts() for each in judges] or [{}, {}]
-    return part._replace(counts=[total(both) for both in zip(used, found, strict=True)])
+    counts = [*map(since, counts_of(pairing), before)]
+    losses = [each.sum() for each in judges] or part.losses
+    return part._replace(counts=counts, losses=losses)
 
 
 def counts_of(pairing: Pairing) -> list[Counts]:
@@ -163,7 +164,8 @@ def joined(parts: Sequence[Part]) -> Part:
     order = np.argsort(deals)
     failures = in_order(failure for part in parts for failure in part.failures)
     counts = [*map(total, zip(*(part.counts for part in parts), strict=True))]
-    return Part(deals[order], scores[order], lost[order], failures, counts)
+    losses = [*map(sum_of, zip(*(part.losses for part in parts), strict=True))]
+    return Part(deals[order], scores[order], lost[order], failures, counts, losses)
 
 
 def keeping_games(pairings: Sequence[Pairing], folder: Path) -> list[Pairing]:

@@ -1,8 +1,8 @@
 """Whether policies are still the same: digests of their weights, their code and their settings.
 
 What cannot be seen: the modules that a policy's own file imports, global variables, and the lists,
-dictionaries and objects that a policy of one's own or a function uses, such as a learner that goes
-on learning.
+dictionaries and objects that a policy of one's own or a function uses. Of these, only modules of
+PyTorch and learners of stable-baselines3 are seen, by their weights.
 """
 
 import shlex
@@ -69,6 +69,8 @@ def parts(thing: Any, within: tuple[Any, ...] = ()) -> Iterator[bytes]:
         yield repr(thing).encode()
     elif isinstance(thing, np.ndarray) and not thing.dtype.hasobject:
         yield repr((thing.dtype, thing.shape)).encode() + thing.tobytes()
+    elif kind.__module__.startswith("torch") and hasattr(thing, "detach"):  # a tensor
+        yield from parts(thing.detach().cpu().double().numpy())
     elif not any(thing is each for each in within):  # as a function that calls itself
         for each in made_of(thing):
             yield from parts(each, (*within, thing))
@@ -91,7 +93,18 @@ def made_of(thing: Any) -> Iterator[Any]:
         module = getattr(thing, "__module__", None) or type(thing).__module__
         file = file_of_module(module)
         yield digest_of([file]) if file and file.is_file() else ""
-        yield from settings_of(thing) if isinstance(thing, Policy) else inside(thing)
+        if (weights := weights_of(thing)) is not None:
+            yield weights
+        else:
+            yield from settings_of(thing) if isinstance(thing, Policy) else inside(thing)
+
+
+def weights_of(thing: Any) -> Any:
+    """The weights of a module of PyTorch or a learner of stable-baselines3; None of others."""
+    for name in ("state_dict", "get_parameters"):
+        if not isinstance(thing, type) and callable(weights := getattr(thing, name, None)):
+            return weights()
+    return None
 
 
 def settings_of(policy: Policy) -> Iterator[Any]:
@@ -118,7 +131,7 @@ def settings_of(policy: Policy) -> Iterator[Any]:
         case Chosen():
             yield policy.function
         case _:
-            own = {n: v for n, v in sorted(vars(policy).items()) if isinstance(v, CONSTANT)}
+            own = {name: value for name, value in sorted(vars(policy).items()) if is_seen(value)}
             yield from (list(own), *constants(own.values()))
 
 
@@ -144,7 +157,11 @@ def constants(values: Iterable[Any]) -> Iterator[Any]:
         if isinstance(value, tuple):
             yield list(constants(value))
         else:
-            yield value if isinstance(value, CONSTANT) else type(value).__qualname__
+            yield value if is_seen(value) else type(value).__qualname__
+
+
+def is_seen(value: Any) -> bool:
+    return isinstance(value, CONSTANT) or weights_of(value) is not None
 
 
 # --- Policies that are names

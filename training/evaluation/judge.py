@@ -5,17 +5,24 @@ The search plays out the move and the ones that it would try in the same worlds,
 points in cooperative ones. Moves without a choice do not count.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
 from hanamachi.policies.search.regret import regret
-from hanamachi.policies.view_policy import Counts
 from hanamachi.sessions.players import SeatedPlayer, Turns
 from hanamachi.training.evaluation.review import judge_of, load
+
+
+class LossSum(NamedTuple):
+    """How much moves with a choice lost in all."""
+
+    moves: int = 0
+    lost: float = 0.0
 
 
 class LossJudge:
@@ -36,8 +43,8 @@ class LossJudge:
             self.lost += regret(self.player, turn, action, self.worlds).mean
             self.moves += int(np.count_nonzero(turn.masks) > 1)
 
-    def counts(self) -> Counts:
-        return {"judged": self.moves, "lost": self.lost}
+    def sum(self) -> LossSum:
+        return LossSum(self.moves, self.lost)
 
 
 @dataclass(frozen=True)
@@ -49,5 +56,10 @@ class MoveLoss:
     lost: float  #: by a move on average; see `Regret.mean`
 
 
-def move_loss(name: str, counts: Counts) -> MoveLoss:
-    return MoveLoss(name, int(counts["judged"]), round(counts["lost"] / counts["judged"], 6))
+def sum_of(losses: Iterable[LossSum]) -> LossSum:
+    moves, lost = zip(*losses, strict=True)
+    return LossSum(sum(moves), sum(lost))
+
+
+def move_loss(name: str, whole: LossSum) -> MoveLoss:
+    return MoveLoss(name, whole.moves, round(whole.lost / whole.moves, 6))

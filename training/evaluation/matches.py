@@ -32,8 +32,7 @@ from hanamachi.storage.reading import checked_path
 from hanamachi.training.defaults import EVALUATION_GAMES
 from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, keeping_games
 from hanamachi.training.evaluation.fingerprints import fingerprints
-from hanamachi.training.evaluation.judge import move_loss
-from hanamachi.training.evaluation.models import counted, model_use
+from hanamachi.training.evaluation.models import model_uses
 from hanamachi.training.evaluation.pairings import (
     BATCH,
     FEWEST_GAMES,
@@ -49,6 +48,7 @@ from hanamachi.training.evaluation.results import (
     cross_plays,
     differences_of,
     forfeited,
+    move_losses,
     row_of,
 )
 from hanamachi.training.evaluation.saved_parts import saved_parts
@@ -154,12 +154,14 @@ def evaluated(
     names = about["policies"]
     results = [row_of(*each) for each in played] if one_by_one else cross_plays(names, played)
     forfeits = list(chain.from_iterable(forfeited(*each) for each in played))
-    sums = counted(played)
-    models = [model_use(name, its) for name, its in sums.items() if its.get("decisions")]
-    lost = [move_loss(name, its) for name, its in sums.items() if its.get("judged")]
-    apart = differences_of(played) if about["opponents"] else []
-    more: dict[str, Any] = {"models": models, "judged": lost, "differences": apart}
-    return Evaluation(**about, results=results, forfeits=forfeits, **more)
+    return Evaluation(
+        **about,
+        results=results,
+        forfeits=forfeits,
+        models=model_uses(played),
+        judged=move_losses(played),
+        differences=differences_of(played) if about["opponents"] else [],
+    )
 
 
 def chosen_plays(play: str | None, variant: Variant) -> Sequence[Play]:
@@ -237,33 +239,30 @@ def pairings_against(
     plays: Sequence[Play],
 ) -> list[Pairing]:
     """Every policy against each opponent; in a cooperative game with itself and each partner."""
-    known: dict[Any, str] = {}
-    each = (
-        meetings(policy, opponents_of(opponents, policy, variant), variant, plays, known)
-        for policy in each_once(policies)
-    )
-    return list(chain.from_iterable(each))
+    met = [(policy, opponents_of(opponents, policy, variant)) for policy in each_once(policies)]
+    everybody = each_once([*policies, *chain.from_iterable(others for _, others in met)])
+    players = loaded(everybody, variant)
+    named = zip(labels(everybody, players), players, strict=True)
+    known = dict(zip(map(identity, everybody), named, strict=True))
+    pairings: list[Pairing] = []
+    for policy, others in met:
+        against = dict(known[identity(other)] for other in others)
+        pairings += pairings_of_one(*known[identity(policy)], against, variant, plays)
+    return pairings
 
 
-def meetings(
-    policy: Given,
-    others: Sequence[Given],
+def pairings_of_one(
+    name: str,
+    player: Policy,
+    others: Mapping[str, Policy],
     variant: Variant,
     plays: Sequence[Play],
-    known: dict[Any, str] | None = None,
 ) -> list[Pairing]:
-    """One policy against each of the others; in a cooperative game with itself first.
-
-    `known` are the names of policies that have met before.
-    """
-    given = [policy, *others]
-    players, known = loaded(given, variant), {} if known is None else known
-    names = [label(*each, known) for each in zip(given, players, strict=True)]
-    first = 0 if variant.game.cooperative else 1
-    met = dict(zip(names[first:], players[first:], strict=True))  # who is named again meets once
+    """One policy against each of the others; in a cooperative game with itself first."""
+    itself = {name: player} if variant.game.cooperative else {}
     return [
-        Pairing((players[0], other), (names[0], name), variant, play)
-        for name, other in met.items()
+        Pairing((player, opponent), (name, opponent_name), variant, play)
+        for opponent_name, opponent in {**itself, **others}.items()
         for play in plays
     ]
 
@@ -278,8 +277,14 @@ def participants(pairings: Sequence[Pairing], against: bool) -> tuple[list[str],
     """The names of the policies, and of their opponents or partners if these are others."""
     first, second = zip(*(pairing.names for pairing in pairings), strict=True)
     if against:
-        return list(dict.fromkeys(first)), list(dict.fromkeys(second))
+        met = [pairing.names for pairing in pairings if not is_one_team(pairing)]
+        return list(dict.fromkeys(first)), list(dict.fromkeys(other for _, other in met))
     return list(dict.fromkeys(chain(first, second))), []
+
+
+def is_one_team(pairing: Pairing) -> bool:
+    """Whether a policy plays with copies of itself."""
+    return pairing.variant.game.cooperative and pairing.names[0] == pairing.names[1]
 
 
 def loaded(policies: Sequence[Given], variant: Variant) -> list[Policy]:
@@ -300,14 +305,6 @@ def start_bots(pairings: Sequence[Pairing]) -> None:
     for player in chain.from_iterable(pairing.players for pairing in pairings):
         if isinstance(player, ProcessPolicy):
             player.start()
-
-
-def label(given: Given, player: Policy, known: dict[Any, str]) -> str:
-    """The name of a policy among those that are `known`, to which a new one is added."""
-    key = identity(given)
-    if key not in known:
-        known[key] = unused(name_given(given, player), known.values())
-    return known[key]
 
 
 def each_once(given: Iterable[Given]) -> list[Given]:
@@ -361,7 +358,8 @@ def results_of(
     error of a policy that fails is raised.
     """
     variant = make_variant(game, **options)
-    pairings = meetings(policy, each_of(others), variant, plays or chosen_plays("both", variant))
+    plays = plays or chosen_plays("both", variant)
+    pairings = pairings_against([policy], each_of(others), variant, plays)
     parts = play_pairings(pairings, Plan(games, seed, batch, mapper))
     return list(map(row_of, pairings, parts))
 

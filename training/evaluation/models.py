@@ -1,6 +1,6 @@
 """What language models used in an evaluation: replies, tokens and cost."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hanamachi.policies.view_policy import Counts, total
@@ -42,13 +42,17 @@ def model_rows(models: Sequence[ModelUse]) -> list[list[str]]:
     return [[words, *(each[words] for each in figures)] for words in figures[0]]
 
 
-def counted(played: Iterable[tuple[Pairing, Part]]) -> dict[str, Counts]:
-    """What each policy counted in all pairings, by its name."""
+def model_uses(played: Sequence[tuple[Pairing, Part]]) -> list[ModelUse]:
+    """What each language model used in all pairings."""
+    from hanamachi.policies.external.model import ModelPolicy  # seldom needed, and slow to import
+
     found: dict[str, list[Counts]] = {}
     for pairing, part in played:
-        for name, counts in zip(pairing.names, part.counts, strict=True):
-            found.setdefault(name, []).append(counts)
-    return {name: total(counts) for name, counts in found.items()}
+        for player, name, counts in zip(pairing.players, pairing.names, part.counts, strict=True):
+            if isinstance(player, ModelPolicy):
+                found.setdefault(name, []).append(counts)
+    sums = {name: total(counts) for name, counts in found.items()}
+    return [model_use(name, its) for name, its in sums.items() if its.get("decisions")]
 
 
 def model_use(name: str, counts: Counts) -> ModelUse:

@@ -120,5 +120,4 @@ def cell(value: float, ranking: Ranking) -> str:
         return '<td class="number">-'
     lead = 2 * value / ranking.best - 1
     colour = f"rgba({WINNING if lead > 0 else LOSING}, {SHADE * abs(lead):.2f})"
-    digits = 2 if ranking.histograms else 1
-    return f'<td class="number" style="background: {colour}">{value:.{digits}f}'
+    return f'<td class="number" style="background: {colour}">{value:.{ranking.decimals}f}'

@@ -12,14 +12,13 @@ from matplotlib.figure import Figure
 
 from hanamachi.errors import printable
 from hanamachi.training.evaluation.page import measured
-from hanamachi.training.evaluation.ranking import WAYS, alone, best_first, hidden, mean_matrix, ways
+from hanamachi.training.evaluation.ranking import WAYS, Ranking, best_first, hidden, rankings, ways
 from hanamachi.training.evaluation.results import CrossPlay, Evaluation, Row, TeamScore
-from hanamachi.training.evaluation.statistics import Float64s
 
 COLOURS = "RdYlGn"  # losing, even, winning
 SCORES = "YlGn"
 RATINGS = 6.0  # inches, at most
-SHIFTS = (-0.1, 0.1)  # of the two dots in one line of a picture
+SHIFT = 0.2  # between the two dots in one line of a picture
 INK, FAINT, ACCENT = "#222222", "#cccccc", "#3b6ea5"
 PLAY_COLOURS = {"sample": ACCENT, "argmax": INK}
 
@@ -32,7 +31,7 @@ def draw(evaluation: Evaluation) -> Figure:
 
 def draw_against(evaluation: Evaluation) -> Figure:
     """A panel for each policy: its rate or score with each opponent or partner, with intervals."""
-    policies, lines = evaluation.policies, len(evaluation.opponents)
+    policies, lines = evaluation.policies, len({measured(row)[0] for row in evaluation.results})
     size = 1 + 4 * len(policies), 1.8 + 0.4 * lines
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
@@ -50,9 +49,10 @@ def draw_against(evaluation: Evaluation) -> Figure:
 
 def draw_rows(axes: Any, rows: Sequence[Any]) -> None:
     """A dot and its interval for each row; two ways of play are one above the other."""
-    others = list(dict.fromkeys(measured(row)[0] for row in rows))
-    for shift, play in zip(SHIFTS, ways(rows), strict=False):
+    others, plays = list(dict.fromkeys(measured(row)[0] for row in rows)), ways(rows)
+    for number, play in enumerate(plays):
         shown = [measured(row) for row in rows if row.play == play]
+        shift = SHIFT * (number - (len(plays) - 1) / 2)
         places = [others.index(other) + shift for other, *_ in shown]
         low, middle, high = np.array([figures for _, *figures in shown]).T
         margins, colour = np.abs([middle - low, high - middle]), PLAY_COLOURS[play]
@@ -67,31 +67,30 @@ def draw_rows(axes: Any, rows: Sequence[Any]) -> None:
 
 def most(row: Row | TeamScore) -> int:
     """The best possible result: a score, or per cent won."""
-    return len(row.histogram) - 1 if isinstance(row, TeamScore) else 100
+    return row.best_score if isinstance(row, TeamScore) else 100
 
 
 def draw_cooperative(evaluation: Evaluation) -> Figure:
     """For each way of play the histograms, and the matrix if there is more than one policy."""
-    scores, policies = evaluation.results, evaluation.policies
-    columns, rows = 1 + (len(policies) > 1), len(ways(scores))
-    figure = Figure(figsize=(5 * columns, 0.6 + 3.4 * rows), layout="constrained")
+    shown, columns = rankings(evaluation), 1 + (len(evaluation.policies) > 1)
+    figure = Figure(figsize=(5 * columns, 0.6 + 3.4 * len(shown)), layout="constrained")
     FigureCanvasAgg(figure)
-    axes = figure.subplots(rows, columns, squeeze=False)
-    for row, play in zip(axes, ways(scores), strict=True):
-        draw_histograms(row[0], [score for score in alone(scores) if score.play == play])
-        row[0].set_title(f"Each policy with itself ({WAYS[play]})", fontsize=9)
+    axes = figure.subplots(len(shown), columns, squeeze=False)
+    for row, ranking in zip(axes, shown, strict=True):
+        draw_histograms(row[0], ranking)
+        row[0].set_title(f"Each policy with itself ({WAYS[ranking.play]})", fontsize=9)
         for with_partners in row[1:]:
-            best = len(scores[0].histogram) - 1
-            draw_matrix(with_partners, mean_matrix(policies, scores, play), policies, SCORES, best)
-            with_partners.set_title(f"Mean score of each pair ({WAYS[play]})", fontsize=9)
+            draw_matrix(with_partners, ranking, SCORES)
+            with_partners.set_title(f"Mean score of each pair ({WAYS[ranking.play]})", fontsize=9)
     figure.suptitle(f"{evaluation.game}: {evaluation.games:,} games each", fontsize=10)
     return figure
 
 
-def draw_histograms(axes: Any, scores: Sequence[TeamScore]) -> None:
-    for score in scores:
-        shares = np.array(score.histogram) / score.games
-        label = f"{printable(score.policy)}: {score.mean:.2f}"
+def draw_histograms(axes: Any, ranking: Ranking) -> None:
+    means = ranking.pairings.diagonal()
+    for name, mean, games in zip(ranking.policies, means, ranking.histograms, strict=True):
+        shares = np.array(games) / sum(games)
+        label = f"{printable(name)}: {mean:.2f}"
         axes.stairs(shares, np.arange(len(shares) + 1) - 0.5, label=label, linewidth=1.5)
     axes.set_xlabel("score", fontsize=8)
     axes.set_ylabel("share of the games", fontsize=8)
@@ -108,30 +107,31 @@ def draw_competitive(evaluation: Evaluation) -> Figure:
     figure = Figure(figsize=(sum(widths) + 1.2, plays * (side + 0.4)), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots(plays, 2, squeeze=False, width_ratios=widths)
-    for (left, right), result in zip(axes, evaluation.results, strict=True):
-        order = best_first(result)
-        names = [evaluation.policies[i] for i in order]
-        shown = np.where(np.eye(size, dtype=bool), np.nan, result.rate)[np.ix_(order, order)]
-        draw_matrix(left, 100 * shown, names, COLOURS, 100)
-        draw_ratings(right, result, order)
+    each = zip(axes, rankings(evaluation), evaluation.results, strict=True)
+    for (left, right), ranking, result in each:
+        draw_matrix(left, ranking, COLOURS)
+        draw_ratings(right, result)
         left.set_title(f"Wins of row against column, per cent\n({WAYS[result.play]})", fontsize=9)
     figure.suptitle(f"{evaluation.game}: {evaluation.games:,} games a pairing", fontsize=10)
     return figure
 
 
-def draw_matrix(axes: Any, shown: Float64s, names: list[str], colours: str, most: float) -> None:
-    names = [*map(printable, names)]
-    axes.imshow(shown, cmap=colours, vmin=0, vmax=most, alpha=0.75)
+def draw_matrix(axes: Any, ranking: Ranking, colours: str) -> None:
+    """The pairings of a ranking."""
+    names, shown = [*map(printable, ranking.policies)], ranking.pairings
+    axes.imshow(shown, cmap=colours, vmin=0, vmax=ranking.best, alpha=0.75)
     for i, j in np.argwhere(~np.isnan(shown)):
-        axes.text(j, i, f"{shown[i, j]:.1f}", ha="center", va="center", color=INK, fontsize=8)
+        figure = f"{shown[i, j]:.{ranking.decimals}f}"
+        axes.text(j, i, figure, ha="center", va="center", color=INK, fontsize=8)
     axes.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize=8)
     axes.set_yticks(range(len(names)), names, fontsize=8)
     axes.tick_params(length=0)
     axes.spines[:].set_color(FAINT)
 
 
-def draw_ratings(axes: Any, result: CrossPlay, order: Any) -> None:
-    """A dot and its interval for each policy, in the order of the matrix's rows."""
+def draw_ratings(axes: Any, result: CrossPlay) -> None:
+    """A dot and its interval for each policy, best first."""
+    order = best_first(result)
     places, elo = np.arange(len(order)), result.elo[order]
     margins = [elo - result.elo_low[order], result.elo_high[order] - elo]
     axes.axvline(0, color=FAINT, linewidth=0.8)

@@ -30,6 +30,7 @@ class Ranking:
     pairings: Float64s  # (K, K) per cent won by the row, or mean scores; NaN where nobody played
     caption: str  # of the pairings
     best: float  # that any pairing could reach
+    decimals: int  # of the pairings
     remarks: Sequence[str]
     histograms: Sequence[Sequence[int]]  # (K, scores) of each policy with itself, or none
 
@@ -58,6 +59,7 @@ def competitive_ranking(evaluation: Evaluation, result: CrossPlay) -> Ranking:
         pairings=rate[np.ix_(order, order)],
         caption=f"per cent won by the row against the column, each ± {margin:.1f} at most",
         best=100,
+        decimals=1,
         remarks=[*rough_elo(evaluation), *hidden(result), *cycles(result), *apart(result)],
         histograms=[],
     )
@@ -88,7 +90,8 @@ def team_ranking(evaluation: Evaluation, play: Play) -> Ranking:
         *with_forfeits(evaluation, play, heads, figures, order),
         pairings=means[np.ix_(order, order)],
         caption="mean score of each pair, sitting in turn",
-        best=len(scores[0].histogram) - 1,
+        best=scores[0].best_score,
+        decimals=2,
         remarks=[*rough_scores(evaluation), *gap(means)],
         histograms=[scores[i].histogram for i in order],
     )

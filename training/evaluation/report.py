@@ -17,6 +17,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from hanamachi.errors import printable
 from hanamachi.training.evaluation.judge import MoveLoss
 from hanamachi.training.evaluation.models import ModelUse, model_rows
 from hanamachi.training.evaluation.ranking import (
@@ -66,8 +67,8 @@ def scores_table(scores: Sequence[TeamScore]) -> Group:
         names = Name(s.policy), Name(s.partner_label)
         table.add_row(*names, s.play, f"{s.games:,}", mean, *shares)
         pictures.add_row(*names, s.play, f"{bars(s.histogram)}▏")
-    best = len(scores[0].histogram) - 1
-    return Group(table, Text(f"scores from 0 to {best}:", style="dim"), pictures)
+    caption = f"scores from 0 to {scores[0].best_score}:"
+    return Group(table, Text(caption, style="dim"), pictures)
 
 
 def bars(histogram: Sequence[int]) -> str:
@@ -91,7 +92,8 @@ def tables(evaluation: Evaluation, matrix: bool = False) -> Group:
 
     Every pairing of more than FEW policies is shown only if `matrix`.
     """
-    notes: list[Any] = [Text(f"\n{note}", style="yellow") for note in forfeit_notes(evaluation)]
+    forfeits = map(printable, forfeit_notes(evaluation))
+    notes: list[Any] = [Text(f"\n{note}", style="yellow") for note in forfeits]
     if evaluation.models:
         notes += [heading("language models"), models_table(evaluation.models)]
     if evaluation.judged:
@@ -143,13 +145,13 @@ def losses(judged: Sequence[MoveLoss]) -> Table:
 
 
 def heading(words: str) -> Text:
-    return Text(f"\n{words}", style="bold")
+    return Text(f"\n{printable(words)}", style="bold")
 
 
 def tournament(ranking: Ranking, matrix: bool) -> Iterator[Any]:
     """The ranking, and every pairing if they are few or asked for."""
     yield ranking_table(ranking)
-    yield from map(Text, ranking.remarks)
+    yield from map(Text, map(printable, ranking.remarks))
     if matrix or len(ranking.policies) <= FEW:
         yield from histograms(ranking)
         if len(ranking.policies) > 1:
@@ -195,7 +197,7 @@ class Pairings:
         """The results of all against some; names that need more than `width` are left out."""
         ranks = range(1, len(self.ranking.policies) + 1)
         labels = [f"{rank:>{len(str(ranks[-1]))}} " for rank in ranks]
-        named = [*map(add, labels, self.ranking.policies)]
+        named = [*map(add, labels, map(printable, self.ranking.policies))]
         table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
         table.add_column("", no_wrap=True)
         for column in columns:

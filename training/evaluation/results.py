@@ -12,7 +12,7 @@ import numpy as np
 
 from hanamachi.games.registry import VARIANTS
 from hanamachi.training.evaluation.deals import Pairing, Part
-from hanamachi.training.evaluation.judge import MoveLoss
+from hanamachi.training.evaluation.judge import LossSum, MoveLoss, move_loss, sum_of
 from hanamachi.training.evaluation.models import ModelUse
 from hanamachi.training.evaluation.playing import Play
 from hanamachi.training.evaluation.statistics import (
@@ -81,6 +81,11 @@ class TeamScore:
     def __str__(self) -> str:
         span = f"{self.low:.2f} to {self.high:.2f}"
         return f"{self.mean:.2f} points with {self.partner_label} ({span}), {self.games:,} games"
+
+    @property
+    def best_score(self) -> int:
+        """The best score that there is."""
+        return len(self.histogram) - 1
 
     @property
     def margin(self) -> float:
@@ -265,6 +270,16 @@ def difference_rows(evaluation: Evaluation) -> list[list[str]]:
         names = [each.policy, each.opponent, each.play]
         rows.append([*names, f"{each.games:,}", mean, f"{low} to {high}"])
     return rows
+
+
+def move_losses(played: Sequence[tuple[Pairing, Part]]) -> list[MoveLoss]:
+    """What the moves of each policy lost in all pairings, if they were judged."""
+    found: dict[str, list[LossSum]] = {}
+    for pairing, part in played:
+        for name, loss in zip(pairing.names, part.losses, strict=True):
+            found.setdefault(name, []).append(loss)
+    sums = {name: sum_of(losses) for name, losses in found.items()}
+    return [move_loss(name, whole) for name, whole in sums.items() if whole.moves]
 
 
 def forfeited(pairing: Pairing, part: Part) -> list[Forfeits]:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from hanamachi.limits import RESULTS_BYTES, WEIGHTS_BYTES
 from hanamachi.storage.files import check_folder, creating, replacing
 from hanamachi.storage.reading import parse_json, read_bounded, read_object
 from hanamachi.training.evaluation.deals import Part
+from hanamachi.training.evaluation.judge import LossSum
 from hanamachi.training.evaluation.referee import Failure
 from hanamachi.training.failures import differences
 from hanamachi.training.ownership import locked
@@ -66,8 +68,9 @@ class SavedParts:
             with np.load(BytesIO(content), allow_pickle=False) as arrays:
                 failures = [Failure(*each) for each in parse_json(arrays["failures"].tobytes())]
                 counts = parse_json(arrays["counts"].tobytes())
-                part = Part(arrays["deals"], arrays["scores"], arrays["lost"], failures, counts)
-                return checked_part(part)
+                losses = [LossSum(*each) for each in parse_json(arrays["losses"].tobytes())]
+                played = arrays["deals"], arrays["scores"], arrays["lost"]
+                return checked_part(Part(*played, failures, counts, losses))
         except MemoryError:
             raise
         except Exception as error:  # a damaged archive can raise anything
@@ -75,24 +78,25 @@ class SavedParts:
 
     def write(self, pairing: int, part: Part) -> None:
         arrays = part._asdict()
-        for name in ("failures", "counts"):
+        for name in ("failures", "counts", "losses"):
             arrays[name] = np.frombuffer(json.dumps(arrays[name]).encode(), np.uint8)
         with replacing(self.folder / str(pairing) / f"{part.deals[0]}.npz") as file:
             np.savez_compressed(file, **arrays)
 
 
 def checked_part(part: Part) -> Part:
-    """ValueError unless it has distinct deals, each with a result, and counts of both policies."""
+    """ValueError unless it has distinct deals, each with a result, and sums for both policies."""
     shapes = {array.shape for array in (part.deals, part.scores, part.lost)}
     kinds = part.deals.dtype.kind, part.scores.dtype.kind, part.lost.dtype.kind
     if shapes != {(len(np.unique(part.deals)),)} or kinds != ("u", "f", "b"):
         raise ValueError("not one result for each deal")
     if not np.isfinite(part.scores).all():
         raise ValueError("a result that is no number")
-    if [*map(type, part.counts)] != [dict, dict] or not all(
-        type(number) in (int, float) for counts in part.counts for number in counts.values()
-    ):
-        raise ValueError("no counts of two policies")
+    if [*map(type, part.counts)] != [dict, dict] or len(part.losses) != len(part.counts):
+        raise ValueError("no sums of two policies")
+    sums = chain(*part.losses, *(counts.values() for counts in part.counts))
+    if not all(type(number) in (int, float) for number in sums):
+        raise ValueError("a sum that is no number")
     return part
 
 

@@ -8,6 +8,8 @@ from functools import partial, wraps
 
 import numpy as np
 import pytest
+import torch
+from stable_baselines3 import PPO
 
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
@@ -68,6 +70,15 @@ def model(**settings):
     return ModelPolicy(RULES, "model", Settings(url="http://127.0.0.1:9/v1", **settings))
 
 
+def module(number):
+    torch.manual_seed(number)
+    return torch.nn.Linear(2, 2)
+
+
+def using(part):
+    return lambda observation, mask: part(torch.zeros(2))
+
+
 class Own(Policy):
     name = "own"
 
@@ -101,6 +112,9 @@ UNLIKE = {
     "numbers of one's own policy": lambda n: Own(RULES, sharpness=n / 2),
     "arrays of one's own policy": lambda n: Own(RULES, weights=np.full(3, n)),
     "policies in one's own policy": lambda n: Own(RULES, inner=(table(n / 2),)),
+    "modules in one's own policy": lambda n: Own(RULES, module=module(n)),
+    "the module of a function": lambda n: using(module(n)),
+    "a learner": lambda n: BatchPolicy(PPO("MlpPolicy", "CartPole-v1", seed=n).predict, RULES),
 }
 
 

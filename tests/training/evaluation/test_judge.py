@@ -12,7 +12,9 @@ from hanamachi.engine import kernels
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant
 from hanamachi.policies.load import load_policy
+from hanamachi.policies.sampling import uniform
 from hanamachi.policies.search.regret import Regret, asked, regret, regret_in
+from hanamachi.policies.view_policy import ViewPolicy
 from hanamachi.sessions.players import SeatedPlayer, in_progress, turn_of, turns_of
 from hanamachi.sessions.session import Session
 from hanamachi.training.evaluation import report
@@ -52,6 +54,27 @@ def test_judgements_are_kept(tmp_path: Any) -> None:
     assert judged(out=tmp_path).as_json() == judged(out=tmp_path).as_json()
     with pytest.raises(UserError, match="judge"):
         evaluate(["random", "expert"], "hanamikoji", 6, out=tmp_path, **SMALL)
+
+
+class Counting(ViewPolicy):
+    """Counts what evaluations count, too."""
+
+    name = "counting"
+    asked = 0
+
+    def probabilities(self, worlds: Any, mask: Any) -> Any:
+        type(self).asked += 1
+        return uniform(mask)
+
+    def counts(self) -> Any:
+        return {"decisions": self.asked, "judged": self.asked, "lost": 1000 * self.asked}
+
+
+def test_what_a_policy_counts_is_no_loss_of_its_moves_and_no_use_of_a_model() -> None:
+    counting = Counting(variant("hanamikoji", **SMALL))
+    result = evaluate([counting, "random"], "hanamikoji", 4, judge=4, **SMALL)
+    assert result.judged[0].lost < 2
+    assert not result.models
 
 
 def test_teams_are_judged_too() -> None:
@@ -124,4 +147,4 @@ def test_moves_without_a_choice_are_not_counted() -> None:
         judge.add(turns, actions)
         turns.step(table, actions)
     assert 1 in legal
-    assert judge.counts()["judged"] == sum(number > 1 for number in legal)
+    assert judge.sum().moves == sum(number > 1 for number in legal)

@@ -218,6 +218,17 @@ def test_policies_that_cannot_be_hashed_play():
     ]
 
 
+def test_each_policy_is_loaded_once(monkeypatch):
+    seen = []
+    load = matches.load_policy
+    monkeypatch.setattr(
+        matches, "load_policy", lambda *given: seen.append(given[0]) or load(*given)
+    )
+    everybody = ["random", "greedy", "expert"]
+    evaluate(everybody[:2], "hanamikoji", 2, opponents=everybody)
+    assert sorted(seen) == sorted(everybody)
+
+
 def test_partners_play_what_is_most_probable_unless_told_and_rivals_sample():
     network = CompiledPolicy(checkpoint_of(for_variant(TOGETHER, [16]), TOGETHER))
     usual, mode, sampled = (
@@ -333,6 +344,7 @@ def test_in_a_cooperative_game_a_policy_plays_with_itself_and_beside_each():
     options = TOGETHER.options
     result = evaluate([last_legal], TOGETHER.id, 20, opponents=["random"], **options)
     assert [row.partners for row in result.results] == ["last_legal", "random"]
+    assert result.opponents == ["random"]
     expected = results_of(last_legal, ["random"], TOGETHER.id, 20, plays=["argmax"], **options)
     assert result.results == expected
 
