@@ -6,8 +6,9 @@
 For each game that an agent ships for, all rule policies, its agents, and all others named play
 a tournament. In competitive games the agent that searches plays all of them, in Hanabi it plays
 with copies of the agent; with --add it does not play. Results are kept in leaderboard.json, so that
-a stopped script resumes, and make the page leaderboard.md. A game is measured again with --anew,
-where somebody is missing, or where an agent is another than it was; who was added once stays.
+a stopped script resumes, except within the search of a game of Hanabi, and make the page
+leaderboard.md. A game is measured again with --anew, if somebody is missing, if the number of games
+differs, or if an agent's weights have changed; policies that were added stay listed.
 """
 
 import argparse
@@ -128,6 +129,11 @@ def met(result: Mapping[str, Any]) -> list[str]:
     return list(result["tournament"]["policies"]) if "tournament" in result else []
 
 
+def games_in(result: Mapping[str, Any]) -> int:
+    """How many games each pairing of a tournament has."""
+    return int(result["tournament"]["games"])
+
+
 def players(id: str, result: Mapping[str, Any], added: Sequence[str]) -> list[str]:
     """Everybody who is at home in a game, who was there before, and who is added."""
     at_home = [*rule_policies_for(make_variant(id)), *agents_of(id)]
@@ -166,9 +172,9 @@ def search(id: str, games: int | None, others: Sequence[str], out: Path) -> dict
     games = games or SEARCHES.get(id, 100 if VARIANTS[id].cooperative else 1_000)
     if VARIANTS[id].cooperative:
         everywhere = search_in_team(
-            id, id, IN_ALL_SEATS, min(games, MOST_IN_ALL_SEATS), everywhere=True
+            id, IN_ALL_SEATS, min(games, MOST_IN_ALL_SEATS), everywhere=True
         )
-        return search_in_team(id, id, IN_ONE_SEAT, games) | {"everywhere": everywhere}
+        return search_in_team(id, IN_ONE_SEAT, games) | {"everywhere": everywhere}
     thinker = f"search:improve:{id}:"
     with ShowGames() as watch:
         how = {"play": "sample", "out": kept(id, out) / "search", "watch": watch}
@@ -212,15 +218,13 @@ def times_of(thinker: str, id: str, games: int) -> dict[str, Any]:
     return {name: rounded(value) for name, value in times.items()} | {"processor": processor()}
 
 
-def search_in_team(
-    game: str, policy: str, budget: str, games: int, everywhere: bool = False
-) -> dict[str, Any]:
+def search_in_team(id: str, budget: str, games: int, everywhere: bool = False) -> dict[str, Any]:
     """The score with a search in one seat, each in turn, and what it is more than without.
 
     With `everywhere`, all seats search, each as if the others did not.
     """
-    variant, thinker = make_variant(game), f"search:single_agent:{policy}:{budget}"
-    pair = load_policy(policy, game), load_policy(thinker, game)
+    variant, thinker = make_variant(id), f"search:single_agent:{id}:{budget}"
+    pair = load_policy(id), load_policy(thinker, id)
     deals = np.arange(games, dtype=np.uint64)
     turn = (deals.astype(np.int64)[:, None] + np.arange(variant.seats)) % variant.seats
     searching = np.ones_like(turn) if everywhere else (turn == 0).astype(np.int64)
@@ -478,7 +482,7 @@ def main(given: argparse.Namespace) -> None:
         if before.get(id) != weights[id]:
             result.pop("search", None)
         result["weights"] = weights
-        if given.anew or met(result) != everybody:
+        if given.anew or met(result) != everybody or games_in(result) != given.each:
             result["tournament"] = tournament(id, everybody, given.each, given.out)
             write_json(results, data)
             forget(id, given.out)

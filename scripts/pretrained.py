@@ -25,6 +25,7 @@ again, from the papers that are there.
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -32,11 +33,13 @@ from typing import Any
 
 from leaderboard import searches_against
 
+from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
 from hanamachi.policies.agents import PARTNER, agent_folder
 from hanamachi.policies.networks.checkpoint import CARD, CONFIG, WEIGHTS, load_checkpoint
 from hanamachi.storage.files import replacing_folder
 from hanamachi.training.best_responses import exploit
+from hanamachi.training.cli.main import run
 from hanamachi.training.config import Config
 from hanamachi.training.curve import RESULT, Curve, evaluations, read_curve
 from hanamachi.training.curve_pictures import results_picture
@@ -188,9 +191,9 @@ def compare(agent: str) -> None:
 
 def what_it_learned(folder: Path) -> TeacherComparison:
     """What is known of an agent beside its teacher."""
-    found = read_learned(folder)
-    assert found, f"{folder} has no {LEARNED}"
-    return found
+    if found := read_learned(folder):
+        return found
+    raise UserError(f"{folder} has no {LEARNED}: train the agent again, or restore the file")
 
 
 def shipped_settings(agent: str) -> Config:
@@ -314,4 +317,5 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    main(parsed())
+    given = parsed()
+    sys.exit(run(lambda: main(given)))

@@ -65,7 +65,7 @@ PAGE = """# What search is worth
 [Search at decision time](thinking-ahead.md) strengthens policies in competitive games, and some
 teams of Hanabi. This page says by how much. Policies that compete play each deal twice with the
 seats exchanged; a draw counts half. A policy samples its actions if it is stochastic; teams of
-Hanabi play their most probable ones. Intervals are of 95%.
+Hanabi play their most probable ones. All intervals are 95% intervals.
 
 ## Over the agents
 

@@ -1,6 +1,7 @@
 """Train and evaluate policies: `Config`, `train`, `evaluate`, `exploit`.
 
-`SelfPlayVecEnv` and `mover_signed_advantages` are for learners of your own.
+`exploit_by_search` and `exact_exploitability` need no training. `SelfPlayVecEnv` and
+`mover_signed_advantages` are for learners of your own.
 
 Each is imported when it is first used, so that the command line starts quickly.
 """
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from hanamachi.training.best_responses import exploit
     from hanamachi.training.config import Config
     from hanamachi.training.evaluation.matches import evaluate
+    from hanamachi.training.exact.report import exact_exploitability
+    from hanamachi.training.exploitation import exploit_by_search
     from hanamachi.training.learner.rollout_buffer import mover_signed_advantages
     from hanamachi.training.learner.vecenv import SelfPlayVecEnv
     from hanamachi.training.run import train
@@ -23,7 +26,9 @@ __all__ = [
     "Config",
     "SelfPlayVecEnv",
     "evaluate",
+    "exact_exploitability",
     "exploit",
+    "exploit_by_search",
     "mover_signed_advantages",
     "train",
 ]
@@ -32,7 +37,9 @@ HOMES = {
     "Config": "config",
     "SelfPlayVecEnv": "learner.vecenv",
     "evaluate": "evaluation.matches",
+    "exact_exploitability": "exact.report",
     "exploit": "best_responses",
+    "exploit_by_search": "exploitation",
     "mover_signed_advantages": "learner.rollout_buffer",
     "train": "run",
 }

@@ -1,9 +1,9 @@
 """Approximate best responses: policies that are trained to beat a fixed one, the victim.
 
 exploitation.py says what they are for. Each response is a run like any other, with the victim in
-all other seats of all games. The first starts from random weights. If the victim is a checkpoint,
-the second starts from its weights and the third from a clone of the search that attacks it, and
-these learn a third as long; then it begins again with the second.
+all other seats of all games. The first starts from random weights. Against a checkpoint, the second
+starts from its weights and the third from a clone of the search that attacks it; later ones
+alternate between these two starts. They learn a third as long as the first.
 
 A response plays its most probable action, because a best response needs no chance; the victim
 samples. Some deals choose the best response in this play, and others measure it.
@@ -47,8 +47,8 @@ from hanamachi.training.evaluation.pairings import (
 from hanamachi.training.evaluation.results import Row, rounded
 from hanamachi.training.evaluation.saved_parts import (
     ABOUT,
-    keep_what_is_there,
     parsed,
+    refuse_unclaimed,
     saved_parts,
 )
 from hanamachi.training.evaluation.statistics import Float64s, interval
@@ -228,7 +228,7 @@ def check_deals(configs: Sequence[Config], out: Path, with_search: bool) -> None
 
     The deals depend on the number of responses. UserError, too, if results are there without games.
     """
-    keep_what_is_there(out / GAMES_FOLDER / CHOICE / ABOUT, [out / EXPLOITATION, out / PICTURE])
+    refuse_unclaimed(out / GAMES_FOLDER / CHOICE / ABOUT, [out / EXPLOITATION, out / PICTURE])
     kept = [(out / GAMES_FOLDER / CHOICE / ABOUT, seed_of(configs, SeedOffset.CHOICE))]
     if with_search:
         kept.append((out / SEARCHED / GAMES_FOLDER / ABOUT, seed_of(configs, SeedOffset.SEARCH)))

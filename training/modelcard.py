@@ -197,7 +197,7 @@ def weakest(rows: Rows) -> str:
         modes = (row for row in rows if row.play == "argmax" and is_own(row, rows))
         team = min(modes, key=lambda row: row.mean)
         score = f"{team.mean:.2f} points, {team.lost:.1%} lost"
-        return f"It does worst with {team.partner_label}: {score}.\n"
+        return f"It does worst with {team.other}: {score}.\n"
     worst = min((row for row in rows if row.play == "sample"), key=lambda row: row.rate)
     opponent = f"Of the opponents in the table, `{worst.opponent}` is the hardest for it"
     return f"{opponent}: it wins {worst.rate:.1%} of the games.\n"
@@ -322,7 +322,7 @@ def metadata(config: Config, learned: int, rows: Rows, name: str | None) -> dict
 
 def metric(row: Row | TeamScore) -> dict[str, Any]:
     if isinstance(row, TeamScore):
-        name = f"with {row.partner_label}, {row.play}"
+        name = f"with {row.other}, {row.play}"
         return {"type": "mean_score", "name": name, "value": row.mean}
     return {"type": "win_rate", "name": f"against {row.opponent}, {row.play}", "value": row.rate}
 
@@ -343,7 +343,7 @@ def is_own(row: Row | TeamScore, rows: Rows) -> bool:
 def cells(row: Row | TeamScore, own: bool) -> list[str]:
     """The cells of a row, of the policy's own games or of those that a partner plays alone."""
     if isinstance(row, TeamScore):
-        who = row.partner_label if own else f"{row.policy} alone"
+        who = row.other if own else f"{row.policy} alone"
         span = f"{row.low:.3f} to {row.high:.3f}"
         shares = [f"{row.perfect:.1%}", f"{row.lost:.1%}"]
         return [who, row.play, f"{row.games:,}", f"{row.mean:.3f}", span, *shares]

@@ -18,8 +18,9 @@ from hanamachi.storage.files import replacing
 from hanamachi.training.config import Config
 from hanamachi.training.curve import Curve
 from hanamachi.training.curve_pictures import draw_curve
-from hanamachi.training.evaluation.page import rows_table
+from hanamachi.training.evaluation.page import shown
 from hanamachi.training.evaluation.playing import drawn, own_play
+from hanamachi.training.evaluation.result_tables import rows_table
 from hanamachi.training.evaluation.results import Rows
 from hanamachi.training.run_files import CURVE, REPORT
 from hanamachi.training.web_page import page
@@ -59,7 +60,7 @@ def write_report(
         decisions=decisions,
         seed=config.seed,
         curve=base64.b64encode(picture.getvalue()).decode(),
-        table=rows_table(rows),
+        table=shown(rows_table(rows)),
         played=base64.b64encode(moving.encode()).decode(),
         settings=escape(config.to_yaml()),
     )

@@ -35,7 +35,7 @@ from hanamachi.training.cluster.map_on_cluster import map_on_cluster
 from hanamachi.training.config import SWEEP, Config, Model
 from hanamachi.training.config_errors import shown_key
 from hanamachi.training.evaluation.json_results import write_json
-from hanamachi.training.evaluation.saved_parts import keep_what_is_there
+from hanamachi.training.evaluation.saved_parts import refuse_unclaimed
 from hanamachi.training.failures import is_out_of_memory
 from hanamachi.training.ownership import owned
 from hanamachi.training.run import changed_settings, check_policies, fit, open_run
@@ -143,7 +143,7 @@ def check_place(
             f"{out} holds a sweep already: resume it with resume=True (--resume), or name another "
             "folder"
         )
-    keep_what_is_there(out / TRIALS_FOLDER, [out / BEST, out / TABLE])
+    refuse_unclaimed(out / TRIALS_FOLDER, [out / BEST, out / TABLE])
     check_begun(configs, folders)
 
 

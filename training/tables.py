@@ -13,11 +13,11 @@ from rich.text import Text
 from hanamachi.errors import printable
 
 # the folders of a path, and what is in the last; the parts of an agent's or a search's name
-PIECES = re.compile(r"[^/\\?&:_]*[/\\?&:_]+|[^/\\?&:_]+")
+PIECES = re.compile(r"[^/\\?&:_,]*(?:[/\\?&:_]+|, ?)|[^/\\?&:_,]+")
 
 
 class Name:
-    """The name of a policy, perhaps a path: one too long for a line folds after one of / ? & : _"""
+    """A head or a name, perhaps a path: one too long for a line folds after one of / ? & : _ ,"""
 
     def __init__(self, name: str) -> None:
         self.name = printable(name)

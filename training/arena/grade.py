@@ -22,7 +22,7 @@ from hanamachi.training.arena.bots import bots_in
 from hanamachi.training.arena.tournament import LIMITS, entrants, limits_and_files, put_away
 from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.results import rounded
-from hanamachi.training.evaluation.saved_parts import keep_other_results, keep_what_is_there
+from hanamachi.training.evaluation.saved_parts import refuse_other_results, refuse_unclaimed
 from hanamachi.training.exact.response import nash_conv
 from hanamachi.training.exact.views import refuse_search, table_of
 from hanamachi.training.exact.walk import VariantTree, tree_of
@@ -171,8 +171,8 @@ def check_place(
     """UserError as in `place_for`, but for other processes."""
     players_to_grade(folder, version(small), limits, others)
     site, data = files(out, small)
-    keep_other_results(data, {"small": small, **about_players(folder, limits, others)})
-    keep_what_is_there(data, [site])
+    refuse_other_results(data, {"small": small, **about_players(folder, limits, others)})
+    refuse_unclaimed(data, [site])
 
 
 def files(out: Path | str, small: str) -> list[Path]:

@@ -42,7 +42,7 @@ def tournament_page(tournament: Tournament) -> str:
     rounds = len(tournament.rounds)
     title = f"{evaluation.game}: {len(evaluation.policies)} players, "
     title += f"{rounds} Swiss rounds, " if rounds > 1 else ""
-    title += f"{evaluation.games} games a match"
+    title += f"{evaluation.games:,} games a match"
     return page(title, "\n".join(parts), WIDTH)
 
 
@@ -52,8 +52,7 @@ def forfeits_part(evaluation: Evaluation) -> Iterator[str]:
         return
     same: dict[tuple[str, str], list[Forfeits]] = {}
     for each in sorted(evaluation.forfeits, key=lambda each: each.policy):
-        how = each.error.removeprefix(f"{each.policy} ")
-        same.setdefault((each.policy, how), []).append(each)
+        same.setdefault((each.policy, each.error), []).append(each)
     facing = "with" if evaluation.cooperative else "against"
     rows = [
         [
@@ -101,7 +100,7 @@ def summary(pairing: Pairing, part: Part) -> str:
     first, second = pairing.names
     result = row_of(pairing, part)
     if isinstance(result, TeamScore):
-        return f"{first} with {result.partner_label}: {result.mean:.2f} points"
+        return f"{first} with {result.other}: {result.mean:.2f} points"
     won = pairing.games_a_deal * part.scores.sum()
     games = pairing.games_a_deal * len(part.deals)
     return f"{first} against {second}: {won:g} to {games - won:g}"
@@ -127,7 +126,9 @@ def rules(tournament: Tournament) -> str:
     bounds += [f"{limits.memory} MB of memory of each process"] if limits.memory else []
     if limits.cpu:
         bounds.append(f"{seconds_in_words(limits.cpu)} of processor time of each process")
-    words = f"{', '.join(bounds)}. Seed {evaluation.seed}; {options}. Intervals are of 95%."
+    words = (
+        f"{', '.join(bounds)}. Seed {evaluation.seed}; {options}. All intervals are 95% intervals."
+    )
     if tournament.passed_over:
         words += f" In the folder, but no bots: {', '.join(tournament.passed_over)}."
     return words

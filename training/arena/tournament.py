@@ -7,6 +7,7 @@ counts in more Swiss rounds, and with more bots, too.
 """
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
 from dataclasses import dataclass, replace
@@ -170,9 +171,11 @@ def entrants(
         ProcessPolicy(variant, command(program), limits, name) for name, program in programs.items()
     ]
     policies = [policy_named(spec, variant) for spec in others]
-    names = [player.name for player in (*bots, *policies)]
-    if len(set(names)) < len(names):
-        raise UserError("two players have the same name; rename the bot, or name the policy once")
+    names = Counter(player.name for player in (*bots, *policies))
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise UserError(
+            f"two players are called {twice[0]}: rename the bot, or name the policy once"
+        )
     if not names:
         raise UserError("the folder has no bots; add some, or a policy with --with")
     return [*bots, *policies]

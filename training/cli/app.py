@@ -1,5 +1,8 @@
 """All commands of `hanamachi`, in the order in which `--help` lists them."""
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
 from hanamachi.training.cli.commands.arena import arena
@@ -32,10 +35,24 @@ COMMANDS = (
     benchmark,
 )
 
-app = typer.Typer(
-    help="Card games with hidden information: train policies, evaluate them, play against them.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+def print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(version("hanamachi"))
+        raise typer.Exit
+
+
+@app.callback()
+def hanamachi(
+    asked: Annotated[
+        bool,
+        typer.Option("--version", callback=print_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Card games with hidden information: train policies, evaluate them, play against them."""
+
+
 for command in COMMANDS:
     app.command()(command)

@@ -1,4 +1,4 @@
-"""What is said apart from results, which may be read by a program."""
+"""Notes go to stderr: stdout has results alone, which a program may read."""
 
 import sys
 

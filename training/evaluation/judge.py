@@ -13,9 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.game import Variant
+from hanamachi.policies.agents import default_policy
+from hanamachi.policies.load import load_policy
 from hanamachi.policies.search.regret import regret
 from hanamachi.sessions.players import SeatedPlayer, Turns
-from hanamachi.training.evaluation.review import judge_of, load
+
+WORLDS = 32  # in which a review judges each move, unless told
+
+
+def judge_of(variant: Variant) -> str:
+    """The search that judges moves in this game; its budget is that of a review."""
+    if variant.game.cooperative:
+        return f"search:single_agent:{default_policy(variant)}:worlds={WORLDS},hands=500,top=8"
+    return f"search:improve:{default_policy(variant)}:worlds={WORLDS}"
 
 
 class LossSum(NamedTuple):
@@ -31,7 +41,7 @@ class LossJudge:
     def __init__(self, variant: Variant, games: int, worlds: int) -> None:
         """Each move is judged in this many worlds."""
         self.player: SeatedPlayer[Any] = SeatedPlayer(
-            load(judge_of(variant), variant), variant, games
+            load_policy(judge_of(variant), variant), variant, games
         )
         self.worlds = worlds
         self.moves, self.lost = 0, 0.0

@@ -41,7 +41,7 @@ class Result:
 
 @dataclass(frozen=True)
 class TeacherComparison:
-    """What a network plays like its teacher, and what it has learned beyond."""
+    """How often a network plays like its teacher, and what it scores without each feature set."""
 
     teacher: str
     agreement: float  #: share of the decisions at which its first choice is one of the teacher's

@@ -358,7 +358,7 @@ def results_of(
     error of a policy that fails is raised.
     """
     variant = make_variant(game, **options)
-    plays = plays or chosen_plays("both", variant)
+    plays = [checked_play(play) for play in plays or chosen_plays("both", variant)]
     pairings = pairings_against([policy], each_of(others), variant, plays)
     parts = play_pairings(pairings, Plan(games, seed, batch, mapper))
     return list(map(row_of, pairings, parts))
@@ -374,7 +374,7 @@ def match(
     batch: int = BATCH,
     mapper: Mapper = map,
 ) -> Float64s:
-    """The first policy's score on each deal, (D,): the mean of its two games."""
+    """The first policy's score on each deal, (D,): the mean of both games, or a team's points."""
     pairing = Pairing(players, (players[0].name, players[1].name), variant, play)
     (part,) = play_pairings([pairing], Plan(games, seed, batch, mapper))
     return part.scores

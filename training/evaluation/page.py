@@ -5,7 +5,6 @@ from html import escape
 
 import numpy as np
 
-from hanamachi.training.evaluation.models import model_rows
 from hanamachi.training.evaluation.ranking import (
     WAYS,
     Ranking,
@@ -13,13 +12,8 @@ from hanamachi.training.evaluation.ranking import (
     rankings,
     rough_scores,
 )
-from hanamachi.training.evaluation.results import (
-    Evaluation,
-    Row,
-    Rows,
-    TeamScore,
-    difference_rows,
-)
+from hanamachi.training.evaluation.result_tables import ResultTable, comparisons, notes
+from hanamachi.training.evaluation.results import Evaluation
 from hanamachi.training.web_page import page, table
 
 WIDTH = "70rem"
@@ -30,59 +24,26 @@ SHADE = 0.7  # the opacity of a cell of the worst or the best result
 def evaluation_page(evaluation: Evaluation) -> str:
     """The page of an evaluation: rankings and pairings, or each policy against its opponents."""
     title = f"{evaluation.game}: {evaluation.games:,} games of each pairing"
-    parts = (
-        [
-            rows_table(evaluation.results),
-            *paragraphs(rough_scores(evaluation)),
-            *differences_part(evaluation),
-        ]
-        if evaluation.opponents
-        else list(rankings_part(evaluation))
-    )
-    if notes := forfeit_notes(evaluation):
-        parts += ["<h2>Forfeited games</h2>", *paragraphs(notes)]
-    if evaluation.models:
-        names = [model.policy for model in evaluation.models]
-        figures = table([""], names, model_rows(evaluation.models))
-        parts += ["<h2>Language models</h2>", figures]
-    if evaluation.judged:
-        lines = [[each.policy, f"{each.moves:,}", f"{each.lost:.3f}"] for each in evaluation.judged]
-        parts += ["<h2>What moves lose, as a search judges them</h2>"]
-        parts += [table(["policy"], ["moves", "lost by a move"], lines)]
+    parts = [shown(each) for each in comparisons(evaluation)]
+    if evaluation.opponents:
+        parts += paragraphs(rough_scores(evaluation))
+    else:
+        parts += rankings_part(evaluation)
+    if failed := forfeit_notes(evaluation):
+        parts += ["<h2>Forfeited games</h2>", *paragraphs(failed)]
+    parts += [shown(each) for each in notes(evaluation)]
     options = ", ".join(f"{name}={value}" for name, value in evaluation.options.items())
-    parts.append(f"<p>Seed {evaluation.seed}; {escape(options)}. Intervals are of 95%.</p>")
+    parts.append(
+        f"<p>Seed {evaluation.seed}; {escape(options)}. All intervals are 95% intervals.</p>"
+    )
     return page(title, "\n".join(parts), WIDTH)
 
 
-def rows_table(rows: Rows) -> str:
-    """A line for each opponent or partner and way of play."""
-    team = isinstance(rows[0], TeamScore)
-    words = ["policy", "with" if team else "against", "play"]
-    numbers = ["games", "mean score" if team else "wins, per cent", "95% interval"]
-    lines = []
-    for row in rows:
-        other, *figures = measured(row)
-        low, middle, high = (f"{figure:.{2 if team else 1}f}" for figure in figures)
-        lines.append([row.policy, other, row.play, f"{row.games:,}", middle, f"{low} to {high}"])
-    return table(words, numbers, lines)
-
-
-def differences_part(evaluation: Evaluation) -> Iterator[str]:
-    """How much better each policy did than the first one, if there are several."""
-    if not evaluation.differences:
-        return
-    yield f"<h2>Difference to {escape(evaluation.policies[0])} on the same deals</h2>"
-    team = evaluation.cooperative
-    words = ["policy", "with" if team else "against", "play"]
-    numbers = ["games", "points" if team else "wins, per cent", "95% interval"]
-    yield table(words, numbers, difference_rows(evaluation))
-
-
-def measured(row: Row | TeamScore) -> tuple[str, float, float, float]:
-    """The opponent or partner, then the low end, the middle and the high end of the result."""
-    if isinstance(row, TeamScore):
-        return row.partner_label, row.low, row.mean, row.high
-    return row.opponent, 100 * row.low, 100 * row.rate, 100 * row.high
+def shown(given: ResultTable) -> str:
+    """A table under its title, if it has one."""
+    title = given.title[:1].upper() + given.title[1:]
+    heading = f"<h2>{escape(title)}</h2>\n" if title else ""
+    return heading + table(given.words, given.numbers, given.rows)
 
 
 def rankings_part(evaluation: Evaluation) -> Iterator[str]:

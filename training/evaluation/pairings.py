@@ -90,7 +90,7 @@ def play_pairing(pairing: Pairing, number: int, kept: list[Part], plan: Plan) ->
 
     Deals in which a bot did not start are not kept: the next time it may.
     """
-    # training chooses by the deals of a hash, which may be any seed
+    # the evaluations during a run have hashes as seeds, up to STREAMS
     check_games(plan.games, plan.seed, pairing.variant, STREAMS)
     missing = missing_deals(pairing, kept, plan)
     batch = min(plan.batch, MANY_GAMES if plan.judge else GAMES)  # a judge searches

@@ -11,7 +11,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from hanamachi.errors import printable
-from hanamachi.training.evaluation.page import measured
 from hanamachi.training.evaluation.ranking import WAYS, Ranking, best_first, hidden, rankings, ways
 from hanamachi.training.evaluation.results import CrossPlay, Evaluation, Row, TeamScore
 
@@ -31,7 +30,7 @@ def draw(evaluation: Evaluation) -> Figure:
 
 def draw_against(evaluation: Evaluation) -> Figure:
     """A panel for each policy: its rate or score with each opponent or partner, with intervals."""
-    policies, lines = evaluation.policies, len({measured(row)[0] for row in evaluation.results})
+    policies, lines = evaluation.policies, len({row.other for row in evaluation.results})
     size = 1 + 4 * len(policies), 1.8 + 0.4 * lines
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
@@ -49,12 +48,12 @@ def draw_against(evaluation: Evaluation) -> Figure:
 
 def draw_rows(axes: Any, rows: Sequence[Any]) -> None:
     """A dot and its interval for each row; two ways of play are one above the other."""
-    others, plays = list(dict.fromkeys(measured(row)[0] for row in rows)), ways(rows)
+    others, plays = list(dict.fromkeys(row.other for row in rows)), ways(rows)
     for number, play in enumerate(plays):
-        shown = [measured(row) for row in rows if row.play == play]
+        shown = [row for row in rows if row.play == play]
         shift = SHIFT * (number - (len(plays) - 1) / 2)
-        places = [others.index(other) + shift for other, *_ in shown]
-        low, middle, high = np.array([figures for _, *figures in shown]).T
+        places = [others.index(row.other) + shift for row in shown]
+        low, middle, high = np.array([row.figures for row in shown]).T
         margins, colour = np.abs([middle - low, high - middle]), PLAY_COLOURS[play]
         style = {"fmt": "o", "color": colour, "markersize": 4, "capsize": 3, "label": WAYS[play]}
         axes.errorbar(middle, places, xerr=margins, **style)

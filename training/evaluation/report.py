@@ -18,8 +18,6 @@ from rich.table import Table
 from rich.text import Text
 
 from hanamachi.errors import printable
-from hanamachi.training.evaluation.judge import MoveLoss
-from hanamachi.training.evaluation.models import ModelUse, model_rows
 from hanamachi.training.evaluation.ranking import (
     WAYS,
     Ranking,
@@ -27,13 +25,13 @@ from hanamachi.training.evaluation.ranking import (
     rankings,
     rough_scores,
 )
-from hanamachi.training.evaluation.results import (
-    Evaluation,
-    Row,
-    Rows,
-    TeamScore,
-    difference_rows,
+from hanamachi.training.evaluation.result_tables import (
+    ResultTable,
+    comparisons,
+    notes,
+    rows_table,
 )
+from hanamachi.training.evaluation.results import Evaluation, Rows, TeamScore
 from hanamachi.training.tables import Name, whole_table
 
 BARS = " ▁▂▃▄▅▆▇█"
@@ -47,28 +45,32 @@ def print_rows(rows: Rows, game: str) -> None:
     console = Console(emoji=False)
     others = "with each partner" if isinstance(rows[0], TeamScore) else "against each opponent"
     console.print(f"\n[bold]{game}: the trained policy {others}[/bold]")
-    console.print(rows_table(rows))
+    console.print(*rows_shown(rows), sep="\n")
 
 
-def rows_table(rows: Sequence[Any]) -> Table | Group:
-    return scores_table(rows) if isinstance(rows[0], TeamScore) else rates_table(rows)
+def rows_shown(rows: Rows, title: str = "") -> Iterator[Any]:
+    """A table of the rows; below those of a cooperative game, the histograms of the scores."""
+    yield shown(rows_table(rows, title))
+    scores = [row for row in rows if isinstance(row, TeamScore)]
+    if scores:
+        yield Text(f"scores from 0 to {scores[0].best_score}:", style="dim")
+        pictures = Table.grid(padding=(0, 2))
+        for _ in ("policy and partner", "way of play and histogram"):
+            pictures.add_column(overflow="fold")
+        for s in scores:
+            pictures.add_row(Name(s.policy), Name(s.other), s.play, f"{bars(s.histogram)}▏")
+        yield pictures
 
 
-def scores_table(scores: Sequence[TeamScore]) -> Group:
-    """A table of the scores, and below it their histograms."""
-    figures = "games", "mean score", "perfect", "lost"
-    table = whole_table("policy", "with", "play", right=figures)
-    pictures = Table.grid(padding=(0, 2))
-    pictures.add_column(overflow="fold")
-    pictures.add_column(overflow="fold")
-    for s in scores:
-        mean = Text(f"{s.mean:.2f}").append(f" ± {s.margin:.2f}", style="dim")
-        shares = f"{s.perfect:.1%}", f"{s.lost:.1%}"
-        names = Name(s.policy), Name(s.partner_label)
-        table.add_row(*names, s.play, f"{s.games:,}", mean, *shares)
-        pictures.add_row(*names, s.play, f"{bars(s.histogram)}▏")
-    caption = f"scores from 0 to {scores[0].best_score}:"
-    return Group(table, Text(caption, style="dim"), pictures)
+def shown(given: ResultTable) -> Group:
+    """A table under its title, if it has one; heads take two lines before names need to."""
+    table = whole_table(*given.words)
+    for head in given.numbers:  # perhaps the name of a model
+        words = head.replace(", ", ",\n") if ", " in head else Name(head)
+        table.add_column(words, justify="right", overflow="fold")
+    for row in given.rows:
+        table.add_row(*map(Name, row[: len(given.words)]), *row[len(given.words) :])
+    return Group(*[heading(given.title)] * bool(given.title), table)
 
 
 def bars(histogram: Sequence[int]) -> str:
@@ -77,71 +79,23 @@ def bars(histogram: Sequence[int]) -> str:
     return "".join(BARS[-(-count * (len(BARS) - 1) // most)] for count in histogram)
 
 
-def rates_table(rows: Sequence[Row]) -> Table:
-    figures = "games", "wins,\nper cent", "95% interval"  # a wider one would fold the names
-    table = whole_table("policy", "against", "play", right=figures)
-    for row in rows:
-        span = f"{100 * row.low:.1f} to {100 * row.high:.1f}"
-        names = Name(row.policy), Name(row.opponent)
-        table.add_row(*names, row.play, f"{row.games:,}", percent(row.rate), span)
-    return table
-
-
 def tables(evaluation: Evaluation, matrix: bool = False) -> Group:
     """The tables of an evaluation: win rates, or scores in a cooperative game.
 
     Every pairing of more than FEW policies is shown only if `matrix`.
     """
     forfeits = map(printable, forfeit_notes(evaluation))
-    notes: list[Any] = [Text(f"\n{note}", style="yellow") for note in forfeits]
-    if evaluation.models:
-        notes += [heading("language models"), models_table(evaluation.models)]
-    if evaluation.judged:
-        notes += [heading("what moves lose, as a search judges them"), losses(evaluation.judged)]
+    parts: list[Any] = []
     if evaluation.opponents:
-        rows = heading(f"{evaluation.game}, {evaluation.games:,} games each")
-        rough = map(Text, rough_scores(evaluation))
-        apart = differences(evaluation)
-        return Group(rows, rows_table(evaluation.results), *rough, *apart, *notes)
-    games = f"{evaluation.games:,} games a pairing"
-    shown = (
-        part
-        for ranking in rankings(evaluation)
-        for part in (
-            heading(f"{evaluation.game}, {WAYS[ranking.play]}, {games}"),
-            *tournament(ranking, matrix),
-        )
-    )
-    return Group(*shown, *notes)
-
-
-def differences(evaluation: Evaluation) -> Iterator[Any]:
-    """How much better each policy did than the first one, if there are several."""
-    if not evaluation.differences:
-        return
-    yield heading(f"difference to {evaluation.policies[0]} on the same deals")
-    other, unit = ("with", "points") if evaluation.cooperative else ("against", "wins,\nper cent")
-    table = whole_table("policy", other, "play", right=("games", unit, "95% interval"))
-    for policy, player, *cells in difference_rows(evaluation):
-        table.add_row(Name(policy), Name(player), *cells)
-    yield table
-
-
-def models_table(models: Sequence[ModelUse]) -> Table:
-    """A column for each model, whose name may be long."""
-    table = whole_table("")
-    for model in models:
-        table.add_column(Name(model.policy), justify="right", overflow="fold")
-    for row in model_rows(models):
-        table.add_row(*row)
-    return table
-
-
-def losses(judged: Sequence[MoveLoss]) -> Table:
-    table = whole_table("policy", right=("moves", "lost by a move"))
-    for each in judged:
-        table.add_row(Name(each.policy), f"{each.moves:,}", f"{each.lost:.3f}")
-    return table
+        rows, *differences = comparisons(evaluation)
+        parts += rows_shown(evaluation.results, rows.title)
+        parts += [*map(Text, rough_scores(evaluation)), *map(shown, differences)]
+    for ranking in () if evaluation.opponents else rankings(evaluation):
+        games = f"{evaluation.games:,} games a pairing"
+        parts += [heading(f"{evaluation.game}, {WAYS[ranking.play]}, {games}")]
+        parts += tournament(ranking, matrix)
+    parts += [Text(f"\n{note}", style="yellow") for note in forfeits]
+    return Group(*parts, *map(shown, notes(evaluation)))
 
 
 def heading(words: str) -> Text:

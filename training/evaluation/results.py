@@ -42,8 +42,18 @@ class Row:
     low: float
     high: float
 
+    @property
+    def other(self) -> str:
+        """The opponent, as `TeamScore.other` is the partner."""
+        return self.opponent
+
+    @property
+    def figures(self) -> tuple[float, float, float]:
+        """The low end, the rate and the high end, per cent."""
+        return 100 * self.low, 100 * self.rate, 100 * self.high
+
     def __str__(self) -> str:
-        rate, low, high = (f"{100 * share:.1f}" for share in (self.rate, self.low, self.high))
+        low, rate, high = (f"{figure:.1f}" for figure in self.figures)
         return f"{rate}% against {self.opponent} ({low} to {high}), {self.games:,} games"
 
 
@@ -80,7 +90,17 @@ class TeamScore:
 
     def __str__(self) -> str:
         span = f"{self.low:.2f} to {self.high:.2f}"
-        return f"{self.mean:.2f} points with {self.partner_label} ({span}), {self.games:,} games"
+        return f"{self.mean:.2f} points with {self.other} ({span}), {self.games:,} games"
+
+    @property
+    def other(self) -> str:
+        """The partners in words."""
+        return "itself" if self.partners == self.policy else self.partners
+
+    @property
+    def figures(self) -> tuple[float, float, float]:
+        """The low end, the mean and the high end."""
+        return self.low, self.mean, self.high
 
     @property
     def best_score(self) -> int:
@@ -91,11 +111,6 @@ class TeamScore:
     def margin(self) -> float:
         """How far the interval, which may end at the best score, reaches from the mean."""
         return max(self.high - self.mean, self.mean - self.low)
-
-    @property
-    def partner_label(self) -> str:
-        """The partners in words."""
-        return "itself" if self.partners == self.policy else self.partners
 
 
 @dataclass(frozen=True)
@@ -128,7 +143,7 @@ class Forfeits:
     games: int  #: that it forfeited
     deal: int  #: of the first of them
     decision: int  #: at which it failed there, from 1
-    error: str  #: how it failed there
+    error: str  #: how it failed there, without its name
     place: int = 0  #: 1 if it is the second policy of its pairing
 
 
@@ -259,19 +274,6 @@ def differences_of(played: Sequence[tuple[Pairing, Part]]) -> list[Difference]:
     return found
 
 
-def difference_rows(evaluation: Evaluation) -> list[list[str]]:
-    """Policy, other player, play, games, mean and interval of each difference, as texts."""
-    rows = []
-    for each in evaluation.differences:
-        figures = each.mean, each.low, each.high
-        mean, low, high = (
-            f"{x:+.2f}" if evaluation.cooperative else f"{100 * x:+.1f}" for x in figures
-        )
-        names = [each.policy, each.opponent, each.play]
-        rows.append([*names, f"{each.games:,}", mean, f"{low} to {high}"])
-    return rows
-
-
 def move_losses(played: Sequence[tuple[Pairing, Part]]) -> list[MoveLoss]:
     """What the moves of each policy lost in all pairings, if they were judged."""
     found: dict[str, list[LossSum]] = {}
@@ -290,7 +292,8 @@ def forfeited(pairing: Pairing, part: Part) -> list[Forfeits]:
         if own:
             first = min(own, key=lambda each: each.deal)
             other, place = pairing.names[1 - first.side], pairing.names.index(name)
-            where = first.deal, first.decision, first.error, place
+            error = first.error.removeprefix(f"{name} ")
+            where = first.deal, first.decision, error, place
             found.append(Forfeits(name, other, pairing.play, len(own), *where))
     return found
 

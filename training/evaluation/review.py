@@ -19,8 +19,8 @@ from hanamachi.policies.search.regret import regret
 from hanamachi.policies.thoughts import judgement, thought_of
 from hanamachi.sessions.players import SeatedPlayer, turn_of
 from hanamachi.sessions.saved_games import Record, replay
+from hanamachi.training.evaluation.judge import WORLDS, judge_of
 
-WORLDS = 32  # for each move, unless told
 WORST = 3  # moves that are pointed out
 
 
@@ -36,10 +36,6 @@ class Move(NamedTuple):
     better: str | None  # the action that the search prefers to one that lost
 
 
-def load(spec: str, variant: Variant) -> Policy:
-    return load_policy(spec, variant)
-
-
 class Review:
     """A game that is gone through once more, move by move."""
 
@@ -47,20 +43,19 @@ class Review:
         self,
         record: Record,
         worlds: int = WORLDS,
-        policy: Callable[[str, Variant], Policy] = load,
+        load: Callable[[str, Variant], Policy] = load_policy,
         seats: Collection[int] | None = None,
     ) -> None:
         """The search judges each move of these seats, or of all, in this many worlds.
 
-        There must be at least FEWEST of `regret`. `policy` loads the agent and the search.
+        There must be at least FEWEST of `regret`. `load` loads the agent and the search.
         """
         self.record, self.worlds, variant = record, worlds, record.variant
         self.seats = range(variant.seats) if seats is None else seats
         self.session = replay(record, 0)
         self.agent, self.spec = default_policy(variant), judge_of(variant)
         self.player, self.searcher = (
-            SeatedPlayer(policy(spec, variant), variant, games=1)
-            for spec in (self.agent, self.spec)
+            SeatedPlayer(load(spec, variant), variant, games=1) for spec in (self.agent, self.spec)
         )
         self.earned = np.zeros(variant.seats)
         self.moves: list[Move] = []
@@ -107,10 +102,3 @@ class Review:
 def worst(moves: Iterable[Move]) -> list[Move]:
     """The moves that lost most, the worst one first; those that lost nothing are left out."""
     return sorted((move for move in moves if move.lost > 0), key=lambda move: -move.lost)[:WORST]
-
-
-def judge_of(variant: Variant) -> str:
-    """The search that judges moves in this game; its budget is that of the review."""
-    if variant.game.cooperative:
-        return f"search:single_agent:{default_policy(variant)}:worlds={WORLDS},hands=500,top=8"
-    return f"search:improve:{default_policy(variant)}:worlds={WORLDS}"

@@ -39,7 +39,7 @@ def saved_parts(
     `about`, `results` and `may_grow` are those of `claim`. UserError if the folder holds another
     evaluation, or if another process plays it.
     """
-    keep_what_is_there(folder / ABOUT, results)
+    refuse_unclaimed(folder / ABOUT, results)
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder, "playing the games in"):
@@ -120,7 +120,7 @@ def claim(
     the error names them only if nothing else differs.
     """
     text = json.dumps({"hanamachi": version("hanamachi"), **about}, indent=2)
-    keep_what_is_there(file, results)
+    refuse_unclaimed(file, results)
     if not file.exists():
         with suppress(FileExistsError), creating(file) as writing:  # another may be faster
             writing.write(text.encode())
@@ -176,7 +176,7 @@ def digests_of_all(about: dict[str, Any]) -> dict[str, str]:
     return dict.fromkeys((str(name) for names in lists for name in names), "") | about["files"]
 
 
-def keep_what_is_there(claimed: Path, results: Sequence[Path]) -> None:
+def refuse_unclaimed(claimed: Path, results: Sequence[Path]) -> None:
     """UserError if a result would replace what something else wrote: nothing has claimed it.
 
     A run writes its results only at its end.
@@ -191,7 +191,7 @@ def keep_what_is_there(claimed: Path, results: Sequence[Path]) -> None:
             raise there_already(result)
 
 
-def keep_other_results(result: Path, about: Mapping[str, Any]) -> None:
+def refuse_other_results(result: Path, about: Mapping[str, Any]) -> None:
     """UserError if a file of results, in JSON, is there and says anything else of these entries.
 
     It names what has changed.

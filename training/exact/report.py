@@ -12,7 +12,7 @@ from hanamachi.policies.policy import Policy
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.results import rounded
-from hanamachi.training.evaluation.saved_parts import keep_other_results
+from hanamachi.training.evaluation.saved_parts import refuse_other_results
 from hanamachi.training.exact.cfr import solve
 from hanamachi.training.exact.response import exploitability, nash_conv
 from hanamachi.training.exact.team import best_team
@@ -137,7 +137,7 @@ def check_place(folder: Path, policy: str, game: str | None = None, **options: A
     variant = load_policy(policy, game, **options).variant
     about = {"game": variant.id, "options": dict(variant.options), "policy": policy}
     about["files"] = fingerprints([policy])
-    keep_other_results(folder / EXACT_JSON, about)
+    refuse_other_results(folder / EXACT_JSON, about)
 
 
 def write(exact: Exact, folder: Path) -> Path:

@@ -22,7 +22,7 @@ from hanamachi.policies.search.regret import FEWEST
 from hanamachi.sessions.notation import notation
 from hanamachi.sessions.prompts import rules_of
 from hanamachi.sessions.saved_games import Record
-from hanamachi.training.evaluation.review import WORLDS
+from hanamachi.training.evaluation.judge import WORLDS
 from hanamachi.training.serve import replays
 from hanamachi.training.serve.protocol import game_text_of, opening_of
 from hanamachi.training.serve.reviews import Reviews

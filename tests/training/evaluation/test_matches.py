@@ -355,7 +355,7 @@ def test_differences_are_those_of_the_results_on_the_same_deals(variant):
     result = evaluate(["greedy", "random", "expert"], variant.id, 40, **given)
     team = variant.game.cooperative
     means = {
-        (row.policy, row.partner_label if team else row.opponent, row.play): (
+        (row.policy, row.other if team else row.opponent, row.play): (
             row.mean if team else row.rate
         )
         for row in result.results
@@ -507,12 +507,12 @@ def test_policies_of_the_same_name_are_told_apart():
     other = load_policy("random", "hanamikoji")
     result = evaluate(two, "hanamikoji", 4, opponents=[other, "random", two[0]], play="sample")
     assert [(row.policy, row.opponent) for row in result.results] == [
-        ("random", "random (2)"),
         ("random", "random (3)"),
+        ("random", "random (4)"),
         ("random", "random"),
-        ("random (4)", "random (2)"),
-        ("random (4)", "random (3)"),
-        ("random (4)", "random"),
+        ("random (2)", "random (3)"),
+        ("random (2)", "random (4)"),
+        ("random (2)", "random"),
     ]
 
 

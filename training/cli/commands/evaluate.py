@@ -44,7 +44,10 @@ def evaluate(
         ),
     ] = None,
     games: Annotated[
-        int, typer.Option(help="Games of each pairing; with a language model, say how many.")
+        int,
+        typer.Option(
+            help="Games of each pairing in each way of play; required with a language model."
+        ),
     ] = EVALUATION_GAMES,
     seed: Seed = 0,
     play: Annotated[str, typer.Option(help="sample, argmax or both.")] = "both",
