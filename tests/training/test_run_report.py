@@ -24,7 +24,8 @@ from hanamachi.training.curve import HIGH, LOW, RESULT, LoggedResult, read_curve
 from hanamachi.training.curve_pictures import draw_curve, results_picture, short
 from hanamachi.training.evaluation.json_results import read_rows
 from hanamachi.training.evaluation.matches import results_of
-from hanamachi.training.evaluation.page import rows_table
+from hanamachi.training.evaluation.page import shown
+from hanamachi.training.evaluation.result_tables import rows_table
 from hanamachi.training.learner.selfplay import SelfPlayPPO
 from hanamachi.training.modelcard import CHOOSING, ONLY, model_card
 from hanamachi.training.ownership import owned
@@ -175,7 +176,7 @@ def test_the_card_and_the_report_round_alike(out):
     card = model_card(Config.from_dict(RUN), {}, 1, rows)
     figures = [line.split("|")[4].strip() for line in card.splitlines() if "| sample |" in line]
     assert figures
-    assert all(f">{figure}" in rows_table(rows) for figure in figures)
+    assert all(f">{figure}" in shown(rows_table(rows)) for figure in figures)
 
 
 def test_the_card_shows_the_curve_with_the_checkpoint_marked(out):
@@ -200,7 +201,7 @@ def test_the_report_shows_the_curve_the_results_a_game_and_the_settings(out):
     picture, played = (base64.b64decode(data) for data in re.findall(r';base64,([^"]*)"', page))
     assert picture == (out / "curve.png").read_bytes()
     assert ElementTree.fromstring(played).tag.endswith("svg")
-    assert rows_table(read_rows(out / "evaluation.json")) in page
+    assert shown(rows_table(read_rows(out / "evaluation.json"))) in page
     assert "num_games: 8" in page
 
 
@@ -212,9 +213,9 @@ def test_a_game_is_played_to_its_end_in_every_kind_of_game():
 
 def test_the_table_of_a_cooperative_game_shows_scores():
     rows = results_of("greedy", ["random"], "hanabi:2p", games=2)
-    shown = rows_table(rows)
-    assert shown.count("<tr>") == 1 + len(rows)
-    assert all(f"{row.mean:.2f}" in shown for row in rows)
+    table = shown(rows_table(rows))
+    assert table.count("<tr>") == 1 + len(rows)
+    assert all(f"{row.mean:.2f}" in table for row in rows)
 
 
 # --- While it runs
