@@ -34,7 +34,7 @@ from hanamachi.training.cluster import ONE_THREAD
 from hanamachi.training.evaluation.deals import Pairing
 from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.matches import results_of
-from hanamachi.training.evaluation.pairings import Mapper, Plan, play_pairings
+from hanamachi.training.evaluation.plan import Mapper, Plan, play_pairings
 from hanamachi.training.evaluation.results import Row, TeamScore, team_score
 from hanamachi.training.provenance import processor
 

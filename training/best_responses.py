@@ -37,7 +37,7 @@ from hanamachi.training.defaults import RESPONSES, SEARCH_GAMES
 from hanamachi.training.evaluation.deals import Pairing
 from hanamachi.training.evaluation.fingerprints import fingerprint
 from hanamachi.training.evaluation.matches import GAMES_FOLDER
-from hanamachi.training.evaluation.pairings import (
+from hanamachi.training.evaluation.plan import (
     Mapper,
     Plan,
     Watch,

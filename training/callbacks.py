@@ -21,8 +21,8 @@ from hanamachi.training import provenance
 from hanamachi.training.build import past_selves
 from hanamachi.training.config import Config
 from hanamachi.training.curve import AGAINST, HIGH, LOW, RESULT, SCORE, WITH, LoggedResult, logged
-from hanamachi.training.evaluation.matches import pairings_of_one
-from hanamachi.training.evaluation.pairings import Plan, play_pairings
+from hanamachi.training.evaluation.pairings import pairings_of_one
+from hanamachi.training.evaluation.plan import Plan, play_pairings
 from hanamachi.training.evaluation.playing import own_play
 from hanamachi.training.evaluation.results import row_of
 from hanamachi.training.evaluation.statistics import Float64s, is_better

@@ -109,7 +109,7 @@ def test_a_search_has_a_rating_once_it_has_played_everybody():
 @pytest.mark.parametrize(("tried", "changes"), [(1, False), (20, True)])
 def test_a_search_gains_by_what_its_blueprint_would_not_play(tried, changes, everywhere):
     budget, team = f"worlds=2,hands=10,top={tried}", runpy.run_path(str(SCRIPT))["search_in_team"]
-    found = team("hanabi:3p", "hanabi:3p", budget, 3, everywhere)
+    found = team("hanabi:3p", budget, 3, everywhere)
     assert found["games"] == 3
     assert (found["gain"]["low"] == found["gain"]["high"] == 0) != changes
     assert found["score"]["low"] <= found["score"]["mean"] <= found["score"]["high"]

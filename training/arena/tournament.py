@@ -45,7 +45,7 @@ from hanamachi.training.evaluation.matches import (
     loaded,
     pairings_of_all,
 )
-from hanamachi.training.evaluation.pairings import (
+from hanamachi.training.evaluation.plan import (
     Plan,
     Watch,
     check_games,

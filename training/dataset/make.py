@@ -29,7 +29,7 @@ from hanamachi.training.dataset.columns import schema, table_of
 from hanamachi.training.dataset.figures import KEY, Figures, figures_of, read_figures
 from hanamachi.training.dataset.recipe import DERIVED, Recipe
 from hanamachi.training.dataset.record import record
-from hanamachi.training.evaluation.pairings import Mapper
+from hanamachi.training.evaluation.plan import Mapper
 from hanamachi.training.evaluation.playing import Play
 from hanamachi.training.evaluation.saved_parts import claim
 from hanamachi.training.failures import process_killed

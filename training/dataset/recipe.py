@@ -21,7 +21,7 @@ from hanamachi.sessions.arguments import whole_number
 from hanamachi.training.evaluation.deals import ONE_BY_ONE, TWICE, games_in_memory
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.matches import checked_play
-from hanamachi.training.evaluation.pairings import SEEDS
+from hanamachi.training.evaluation.plan import SEEDS
 from hanamachi.training.evaluation.playing import Play
 
 OTHER_DEALS = SEEDS  # added to a seed: no evaluation plays these deals

@@ -1,108 +1,174 @@
-"""Play pairings: how many games, from which seed, in which parts, who watches, what is kept."""
+"""Who meets whom in an evaluation, and what everybody is called there."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain, combinations, combinations_with_replacement, count
+from pathlib import Path
+from types import MethodType
 from typing import Any
-
-import numpy as np
 
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError, shown
-from hanamachi.limits import GAMES
-from hanamachi.policies.search.search import MANY_GAMES
-from hanamachi.sessions.arguments import whole_number
-from hanamachi.training.evaluation.deals import TWICE, Pairing, Part, divided, joined, play_part
-from hanamachi.training.evaluation.playing import Deals
-from hanamachi.training.evaluation.saved_parts import SavedParts
+from hanamachi.policies.external.process import ProcessPolicy
+from hanamachi.policies.load import load_policy
+from hanamachi.policies.policy import Policy
+from hanamachi.policies.rules.registry import rule_policies_for
+from hanamachi.policies.user_functions import as_policy
+from hanamachi.sessions.opponent_protocol import cannot_play
+from hanamachi.sessions.policy_checks import memory_of
+from hanamachi.training.evaluation.deals import Pairing
+from hanamachi.training.evaluation.plan import FEWEST_GAMES
+from hanamachi.training.evaluation.playing import Play
 
-Mapper = Callable[..., Iterable[Any]]  # works like `map`, perhaps on many processors
+Given = str | Path | Policy  # a policy, as a caller names it
 
-FEWEST_GAMES = 2  # for an interval
-BATCH = 8192  # games played at the same time
-SEEDS = 2**62  # to choose from; the deals of the seeds above are those of datasets
-STREAMS = 2**63  # seeds in all, each with two streams of random numbers
-
-
-class Watch:
-    """Follows an evaluation; this one does nothing."""
-
-    def begin(self, games: int, kept: int) -> None:
-        """`games` are to be played; `kept` of them were played before.
-
-        Called once, or once for each Swiss round.
-        """
-
-    def part_ended(self, pairing: Pairing, so_far: Sequence[Part], games: int) -> None:
-        """`games` more were played; `so_far` has all parts of the pairing."""
-
-    def pairing_ended(self, pairing: Pairing, whole: Part) -> None:
-        """All games of a pairing are played."""
+ALL = "all"  # among opponents: every rule policy of the game
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How the games of every pairing are played."""
-
-    games: int  #: of each pairing
-    seed: int
-    batch: int = BATCH  #: games played at the same time, at most; does not change results
-    mapper: Mapper = map  #: may play several parts at once; does not change results
-    strict: bool = True  #: raise the error of a policy that fails, instead of a forfeit
-    judge: int = 0  #: worlds in which each move is judged
-    saved: SavedParts | None = None  #: what is played already, and where more is kept
-    watch: Watch = field(default_factory=Watch)
+def each_of(given: Given | Sequence[Given]) -> list[Given]:
+    """The policies that are given; one alone needs no list."""
+    listed = isinstance(given, Iterable) and not isinstance(given, str)
+    policies: list[Any] = list(given) if listed else [given]  # type: ignore[arg-type]
+    for policy in policies:
+        if not isinstance(policy, Given) and not callable(policy):
+            raise UserError(
+                f"a policy is a name, a path, a Policy or a function, not {shown(policy)}"
+            )
+    return policies
 
 
-def check_games(games: int, seed: int, variant: Variant, seeds: int = SEEDS) -> None:
-    """Raise UserError unless these games can be played from this seed, one of `seeds`."""
-    games, parts = whole_number(games, "games"), 1 if variant.game.cooperative else TWICE
-    if not FEWEST_GAMES <= games <= GAMES or games % parts:
-        even = "" if parts == 1 else "even, as every deal is played twice, and "
-        raise UserError(f"games must be {even}from {FEWEST_GAMES} to {GAMES:,}, not {shown(games)}")
-    if not 0 <= whole_number(seed, "a seed") < seeds:
-        raise UserError(f"a seed must be from 0 to {seeds - 1}, not {shown(seed)}")
-
-
-def play_pairings(pairings: Sequence[Pairing], plan: Plan) -> list[Part]:
-    """What came out of every pairing; those that are kept are not played again."""
-    saved = plan.saved
-    kept = [saved.read(number) if saved else [] for number in range(len(pairings))]
-    games = sum(
-        len(part.deals) * pairing.games_a_deal
-        for pairing, parts in zip(pairings, kept, strict=True)
-        for part in parts
+def pairings_of(
+    policies: Sequence[Given],
+    opponents: Sequence[Given],
+    variant: Variant,
+    plays: Sequence[Play],
+) -> list[Pairing]:
+    """Every policy against each opponent, or every two if none is given; UserError if none meet."""
+    pairings = (
+        pairings_against(policies, opponents, variant, plays)
+        if opponents
+        else pairings_of_all(policies, variant, plays)
     )
-    plan.watch.begin(len(pairings) * plan.games, games)
+    if not pairings:
+        raise UserError("name at least one policy, and an opponent other than itself")
+    return pairings
+
+
+def pairings_of_all(
+    policies: Sequence[Given], variant: Variant, plays: Sequence[Play]
+) -> list[Pairing]:
+    """Every two policies; in a cooperative game also each with copies of itself."""
+    cooperative = variant.game.cooperative
+    if len(policies) < 2 and not cooperative:
+        raise UserError(
+            "name at least two policies to let them play each other, or --against all (in Python "
+            "opponents='all')"
+        )
+    players = loaded(policies, variant)
+    everybody = zip(players, labels(policies, players), strict=True)
+    pairs = list((combinations_with_replacement if cooperative else combinations)(everybody, 2))
+    return [Pairing((p, q), (a, b), variant, play) for play in plays for (p, a), (q, b) in pairs]
+
+
+def pairings_against(
+    policies: Sequence[Given],
+    opponents: Sequence[Given],
+    variant: Variant,
+    plays: Sequence[Play],
+) -> list[Pairing]:
+    """Every policy against each opponent; in a cooperative game with itself and each partner."""
+    met = [(policy, opponents_of(opponents, policy, variant)) for policy in each_once(policies)]
+    everybody = each_once([*policies, *chain.from_iterable(others for _, others in met)])
+    players = loaded(everybody, variant)
+    named = zip(labels(everybody, players), players, strict=True)
+    known = dict(zip(map(identity, everybody), named, strict=True))
+    pairings: list[Pairing] = []
+    for policy, others in met:
+        against = dict(known[identity(other)] for other in others)
+        pairings += pairings_of_one(*known[identity(policy)], against, variant, plays)
+    return pairings
+
+
+def pairings_of_one(
+    name: str,
+    player: Policy,
+    others: Mapping[str, Policy],
+    variant: Variant,
+    plays: Sequence[Play],
+) -> list[Pairing]:
+    """One policy against each of the others; in a cooperative game with itself first."""
+    itself = {name: player} if variant.game.cooperative else {}
     return [
-        play_pairing(pairing, number, kept[number], plan) for number, pairing in enumerate(pairings)
+        Pairing((player, opponent), (name, opponent_name), variant, play)
+        for opponent_name, opponent in {**itself, **others}.items()
+        for play in plays
     ]
 
 
-def missing_deals(pairing: Pairing, kept: Sequence[Part], plan: Plan) -> Deals:
-    """The deals of a pairing that are not kept."""
-    deals = np.arange(plan.games // pairing.games_a_deal, dtype=np.uint64)
-    return np.setdiff1d(deals, joined(kept).deals) if kept else deals
+def opponents_of(opponents: Sequence[Given], policy: Given, variant: Variant) -> list[Given]:
+    """The opponents of a policy, each once; "all" leaves out the policy itself."""
+    every = [name for name in rule_policies_for(variant) if name != policy]
+    return each_once(chain.from_iterable(every if o == ALL else [o] for o in opponents))
 
 
-def play_pairing(pairing: Pairing, number: int, kept: list[Part], plan: Plan) -> Part:
-    """Play all deals of a pairing but those that are kept.
+def participants(pairings: Sequence[Pairing], against: bool) -> tuple[list[str], list[str]]:
+    """The names of the policies, and of their opponents or partners if these are others."""
+    first, second = zip(*(pairing.names for pairing in pairings), strict=True)
+    if against:
+        met = [pairing.names for pairing in pairings if not is_one_team(pairing)]
+        return list(dict.fromkeys(first)), list(dict.fromkeys(other for _, other in met))
+    return list(dict.fromkeys(chain(first, second))), []
 
-    Deals in which a bot did not start are not kept: the next time it may.
-    """
-    # the evaluations during a run have hashes as seeds, up to STREAMS
-    check_games(plan.games, plan.seed, pairing.variant, STREAMS)
-    missing = missing_deals(pairing, kept, plan)
-    batch = min(plan.batch, MANY_GAMES if plan.judge else GAMES)  # a judge searches
-    most = pairing.games_at_once(batch) // pairing.games_a_deal
-    play = partial(play_part, pairing, plan.seed, plan.strict, plan.judge)
-    parts = list(kept)
-    for part in plan.mapper(play, divided(missing, most)):
-        if plan.saved and all(failure.started for failure in part.failures):
-            plan.saved.write(number, part)
-        parts.append(part)
-        plan.watch.part_ended(pairing, parts, len(part.deals) * pairing.games_a_deal)
-    whole = joined(parts)
-    if len(missing):
-        plan.watch.pairing_ended(pairing, whole)
-    return whole
+
+def is_one_team(pairing: Pairing) -> bool:
+    """Whether a policy plays with copies of itself."""
+    return pairing.variant.game.cooperative and pairing.names[0] == pairing.names[1]
+
+
+def loaded(policies: Sequence[Given], variant: Variant) -> list[Policy]:
+    """The policies themselves, each able to play this game."""
+    players = [
+        load_policy(str(p), variant) if isinstance(p, str | Path) else as_policy(p, variant)
+        for p in policies
+    ]
+    for player in players:
+        if not player.variant.understands(variant):
+            raise cannot_play(player.name, player.variant, variant)
+        memory_of(player, FEWEST_GAMES)  # a policy without one would fail at its first decision
+    return players
+
+
+def start_bots(pairings: Sequence[Pairing]) -> None:
+    """Start all bots before the first game; UserError if one does not become ready."""
+    for player in chain.from_iterable(pairing.players for pairing in pairings):
+        if isinstance(player, ProcessPolicy):
+            player.start()
+
+
+def each_once(given: Iterable[Given]) -> list[Given]:
+    """The policies in their order, without those that are named or given again."""
+    return list({identity(each): each for each in given}.values())
+
+
+def identity(given: Given) -> str | int | tuple[int, str]:
+    """What two policies share only if they are one; an object need not be hashable."""
+    if isinstance(given, MethodType):  # each time that it is asked for, it is a new object
+        return id(given.__self__), given.__name__
+    return str(given) if isinstance(given, str | Path) else id(given)
+
+
+def labels(given: Sequence[Given], players: Sequence[Policy]) -> list[str]:
+    """A name for each policy, also for one that is given twice."""
+    names: list[str] = []
+    for each, player in zip(given, players, strict=True):
+        names.append(unused(name_given(each, player), names))
+    return names
+
+
+def name_given(given: Given, player: Policy) -> str:
+    return str(given) if isinstance(given, str | Path) else player.name
+
+
+def unused(name: str, taken: Collection[str]) -> str:
+    """The name, with a number if it is taken."""
+    numbered = (f"{name} ({n})" for n in count(2))
+    return next(each for each in chain([name], numbered) if each not in taken)

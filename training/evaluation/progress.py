@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from hanamachi.training.evaluation.deals import Pairing, Part, joined
-from hanamachi.training.evaluation.pairings import FEWEST_GAMES, Watch
+from hanamachi.training.evaluation.plan import FEWEST_GAMES, Watch
 from hanamachi.training.evaluation.results import row_of
 
 SLOW = 5.0  # seconds of a pairing whose result is shown before the end

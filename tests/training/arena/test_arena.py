@@ -32,7 +32,7 @@ from hanamachi.training.arena.tournament import Tournament, play_tournament
 from hanamachi.training.cli import main as cli
 from hanamachi.training.evaluation.deals import Pairing, Part
 from hanamachi.training.evaluation.matches import evaluate
-from hanamachi.training.evaluation.pairings import Watch
+from hanamachi.training.evaluation.plan import Watch
 from hanamachi.training.ownership import locked
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="bots run on Linux and macOS alone")
@@ -519,7 +519,7 @@ def test_mistakes_end_in_a_sentence(bots: Path, tmp_path: Path) -> None:
         play(tmp_path / "empty", tmp_path / "out")
     with pytest.raises(UserError, match="processes"):
         play(bots, tmp_path / "out", processes=-3)
-    with pytest.raises(UserError, match="same name"):
+    with pytest.raises(UserError, match="are called"):
         play(bots, tmp_path / "out", others=["random", "random"])
     (bots / "last.py").unlink()
     with pytest.raises(UserError, match="one player"):

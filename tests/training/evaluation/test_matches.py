@@ -23,7 +23,7 @@ from hanamachi.sessions.saved_games import load as load_game
 from hanamachi.sessions.saved_games import replay
 from hanamachi.training import Config, evaluate, train
 from hanamachi.training.evaluation import deals as playing
-from hanamachi.training.evaluation import files, json_results, matches, report
+from hanamachi.training.evaluation import files, json_results, matches, pairings, report
 from hanamachi.training.evaluation.matches import match, results_of
 from hanamachi.training.evaluation.page import evaluation_page
 from hanamachi.training.evaluation.playing import play_games
@@ -220,9 +220,9 @@ def test_policies_that_cannot_be_hashed_play():
 
 def test_each_policy_is_loaded_once(monkeypatch):
     seen = []
-    load = matches.load_policy
+    load = pairings.load_policy
     monkeypatch.setattr(
-        matches, "load_policy", lambda *given: seen.append(given[0]) or load(*given)
+        pairings, "load_policy", lambda *given: seen.append(given[0]) or load(*given)
     )
     everybody = ["random", "greedy", "expert"]
     evaluate(everybody[:2], "hanamikoji", 2, opponents=everybody)
