@@ -42,9 +42,8 @@ from hanamachi.training.evaluation.matches import (
     chosen_plays,
     description,
     evaluated,
-    loaded,
-    pairings_of_all,
 )
+from hanamachi.training.evaluation.pairings import loaded, pairings_of_all
 from hanamachi.training.evaluation.plan import (
     Plan,
     Watch,
