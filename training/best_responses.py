@@ -121,16 +121,21 @@ def exploit(
 ) -> Exploitation:
     """Train `seeds` responses to a policy in the runs `out`/1, `out`/2, ..., and measure them.
 
-    The first response learns from `steps` decisions. `config` gives the settings of the learner and
-    the number of final games, those alone that it was made with; its steps, opponents, starting
-    point and clone are ignored, as is what keeps self-play steady (magnet, past selves,
-    distillation). `game` and `options` replace those of `config`; a checkpoint plays its own game.
-    With `search`, such as "seconds=0.1", a search attacks too, in `search_games` games. The result
-    is also written to `out`/exploit.json, and drawn in `out`/exploit.png. With `resume`, the runs
-    in `out` are resumed, games that measured them are not played again, and the result keeps what a
-    search won before. `watch` follows these games.
-    `mapper` replaces `map`, and may train the responses in parallel. Raises UserError if something
-    does not fit.
+    The first response learns from `steps` decisions. The result is also written to
+    `out`/exploit.json, and drawn in `out`/exploit.png.
+
+    - `search`: a search with this budget, such as "seconds=0.1", attacks too, in `search_games`
+      games.
+    - `game` and `options` replace those of `config`; a checkpoint plays its own game.
+    - `config`: the settings of the learner and the number of final games. Only those that it was
+      made with count. Its steps, opponents, starting point and clone are ignored, and so is what
+      keeps self-play steady (magnet, past selves, distillation).
+    - `resume`: the runs in `out` are resumed, games that measured them are not played again, and
+      the result keeps what a search won before.
+    - `watch` follows the games that measure the responses.
+    - `mapper` replaces `map`, and may train the responses in parallel.
+
+    Raises UserError if something does not fit.
     """
     out = checked_path(out)
     victim = load_victim(policy, game, config, options)

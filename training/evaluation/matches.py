@@ -84,18 +84,23 @@ def evaluate(
 ) -> Evaluation:
     """Let every pair of policies play `games` games, and rank or score all policies.
 
-    With `opponents`, each policy plays against (or with) only these, and `differences` compares
-    each policy with the first one; "all" stands for every other rule policy of the game. In
-    cooperative games each policy also plays with itself. `play` is how all choose: "sample" from
-    the distributions, "argmax" for the most probable action (ties are broken at random), or "both";
-    None is "sample" in competitive games and "argmax" in cooperative ones. A search judges each
-    move in `judge` worlds, 2 at least, see `evaluation.judge`. The error of a policy that fails is
-    raised; without `strict` it forfeits the game. With `out`, a folder, all that is played is kept
-    in `out`/games, and the same call continues from there. With `replays`, the games of pairing i
-    are kept in `out`/replays/i: "0a.json" is the first game of deal 0, "0b.json" the one with the
-    seats exchanged. `watch` follows the games. `batch` and `mapper` are those of a Plan, `options`
-    those of the game. Raises UserError if an argument does not fit, or `out` holds another
-    evaluation.
+    In cooperative games each policy also plays with itself.
+
+    - `opponents`: each policy plays against (or with) these alone, and `differences` compares each
+      policy with the first one. "all" stands for every other rule policy of the game.
+    - `play`: how all choose. "sample" draws from the distributions, "argmax" takes the most
+      probable action (ties are broken at random), "both" plays all games in both ways. None is
+      "sample" in competitive games and "argmax" in cooperative ones.
+    - `strict`: raise the error of a policy that fails; without, the policy forfeits the game.
+    - `judge`: a search judges each move in this many worlds, 2 at least, see `evaluation.judge`.
+    - `out`: a folder. All that is played is kept in `out`/games, and the same call continues from
+      there. The policies must be the same, with the same weights, as far as `fingerprints` sees.
+    - `replays`: keep the games of pairing i in `out`/replays/i. "0a.json" is the first game of deal
+      0, "0b.json" the one with the seats exchanged.
+    - `watch` follows the games, `batch` and `mapper` are those of a Plan, `options` those of the
+      game.
+
+    Raises UserError if an argument does not fit, or `out` holds another evaluation.
     """
     variant = make_variant(game, **options)
     policies, opponents = each_of(policies), each_of(opponents)
