@@ -6,12 +6,18 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import contextmanager
+from functools import lru_cache, partial
 from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn, TypeVar
 
+import cloudpickle
+
+from hanamachi.engine.threads import default_threads
+from hanamachi.errors import UserError
+from hanamachi.training.failures import process_killed
 from hanamachi.training.interruption import HANGUP
 
 Job = TypeVar("Job")
@@ -20,6 +26,53 @@ Result = TypeVar("Result")
 HELD = [signal.SIGINT] if HANGUP is None else [signal.SIGINT, HANGUP]
 FAREWELL = 5  # seconds that a worker has to end by itself
 ORPHANED = 1  # exit code of a worker whose parent was killed; nobody reads it
+
+
+@contextmanager
+def map_by(processes: int) -> Iterator[Callable[..., Any]]:
+    """Works like `map`, in other processes if there are to be several; they share the processors.
+
+    UserError if one of them is killed, or if the work cannot be sent to them.
+    """
+    threads = max(1, default_threads() // processes)
+    with worker_pool(processes, partial(use_threads, threads)) as pool:
+        try:
+            yield partial(map_in, pool) if pool else map
+        except BrokenExecutor:
+            raise process_killed() from None
+
+
+def map_in(pool: Executor, work: Callable[..., Any], jobs: Iterable[Any]) -> Iterator[Any]:
+    return pool.map(partial(in_worker, Sent(work)), jobs)
+
+
+class Sent:
+    """Work that goes to other processes, even a user's function inside another one.
+
+    UserError if it cannot go there.
+    """
+
+    def __init__(self, work: Callable[..., Any]) -> None:
+        try:
+            self.pickled = cloudpickle.dumps(work)
+        except Exception as error:  # which can be any
+            raise UserError(
+                "these policies work in one process alone: leave out --processes "
+                f"({type(error).__name__}: {error})"
+            ) from error
+
+    def __call__(self, job: Any) -> Any:
+        return unpickled(self.pickled)(job)
+
+
+@lru_cache(maxsize=1)
+def unpickled(work: bytes) -> Any:
+    return cloudpickle.loads(work)
+
+
+def use_threads(count: int) -> None:
+    """Let the compiled loops of this process have this many threads."""
+    os.environ["HANAMACHI_THREADS"] = str(count)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from hanamachi.errors import UserError, shown
+from hanamachi.limits import WORKERS
 
 GameId = Annotated[
     str,
@@ -34,6 +35,7 @@ Settings = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 OnRay = Annotated[bool, typer.Option("--ray", help="Use all processors of a Ray cluster.")]
+Processes = Annotated[int, typer.Option(min=1, max=WORKERS, help="Processes that play.")]
 
 
 def was_given(context: typer.Context, name: str) -> bool:

@@ -4,11 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from hanamachi.training.cluster import RETRIES, answer, connect, processors
+from hanamachi.training.cluster import RETRIES, answer, connect
 from hanamachi.training.ownership import waiting
 
-PARTS_PER_PROCESSOR = 4  # so that processors finish at about the same time
-GAMES_PER_PART = 64  # at least: sending fewer takes longer than playing them
 GIVEN_UP = 60.0  # seconds for which a process of a lost cluster may still own a folder
 
 
@@ -33,8 +31,3 @@ def called(function: Callable[..., Any], *given: Any) -> Any:
     """Call it in a process of the cluster, and wait for a folder that another one still owns."""
     with waiting(GIVEN_UP):
         return function(*given)
-
-
-def batch_size(games: int) -> int:
-    """How many games of an evaluation make a part."""
-    return max(GAMES_PER_PART, games // (PARTS_PER_PROCESSOR * processors()))

@@ -5,10 +5,6 @@ A folder holds one dataset: `dataset.json` says which, `data/` holds the files o
 """
 
 import json
-import os
-from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,7 +12,6 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow.parquet as pq
 
-from hanamachi.engine.threads import default_threads
 from hanamachi.errors import UserError, shown
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.limits import THREADS
@@ -29,12 +24,10 @@ from hanamachi.training.dataset.columns import schema, table_of
 from hanamachi.training.dataset.figures import KEY, Figures, figures_of, read_figures
 from hanamachi.training.dataset.recipe import DERIVED, Recipe
 from hanamachi.training.dataset.record import record
-from hanamachi.training.evaluation.plan import Mapper
 from hanamachi.training.evaluation.playing import Play
 from hanamachi.training.evaluation.saved_parts import claim
-from hanamachi.training.failures import process_killed
 from hanamachi.training.ownership import LOCK, locked
-from hanamachi.training.workers import in_worker, worker_pool
+from hanamachi.training.workers import map_by
 
 ABOUT, DATA, CARD = DATASET_FILE, "data", "README.md"
 
@@ -96,7 +89,7 @@ def play_missing(recipe: Recipe, data: Path, processes: int, watch: Watch | None
     left = sum(len(games_of(recipe, i)) for i in missing)
     if watch:
         watch.begin(recipe.games, recipe.games - left)
-    with mapper_of(max(1, min(processes, len(missing)))) as mapper:
+    with map_by(max(1, min(processes, len(missing)))) as mapper:
         for games in mapper(partial(write_file, recipe, data), missing):
             if watch:
                 watch.advance(games)
@@ -118,22 +111,3 @@ def games_of(recipe: Recipe, number: int) -> np.ndarray[Any, np.dtype[np.int64]]
     """The numbers of the games of a file."""
     first = number * recipe.games_a_file
     return np.arange(first, min(first + recipe.games_a_file, recipe.games))
-
-
-# --- Several processes
-
-
-@contextmanager
-def mapper_of(processes: int) -> Iterator[Mapper]:
-    """Works like `map`, in other processes if there are to be several."""
-    threads = max(1, default_threads() // processes)
-    with worker_pool(processes, partial(begin_process, threads)) as pool:
-        try:
-            yield (lambda work, jobs: pool.map(partial(in_worker, work), jobs)) if pool else map
-        except BrokenExecutor:
-            raise process_killed() from None
-
-
-def begin_process(threads: int) -> None:
-    """Share the processors with the others."""
-    os.environ["HANAMACHI_THREADS"] = str(threads)

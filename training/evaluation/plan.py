@@ -20,6 +20,8 @@ Mapper = Callable[..., Iterable[Any]]  # works like `map`, perhaps on many proce
 
 FEWEST_GAMES = 2  # for an interval
 BATCH = 8192  # games played at the same time
+PARTS_PER_PROCESSOR = 4  # so that processors finish at about the same time
+GAMES_PER_PART = 64  # at least: sending fewer takes longer than playing them
 SEEDS = 2**62  # to choose from; the deals of the seeds above are those of datasets
 STREAMS = 2**63  # seeds in all, each with two streams of random numbers
 
@@ -62,6 +64,11 @@ def check_games(games: int, seed: int, variant: Variant, seeds: int = SEEDS) -> 
         raise UserError(f"games must be {even}from {FEWEST_GAMES} to {GAMES:,}, not {shown(games)}")
     if not 0 <= whole_number(seed, "a seed") < seeds:
         raise UserError(f"a seed must be from 0 to {seeds - 1}, not {shown(seed)}")
+
+
+def batch_size(games: int, processors: int) -> int:
+    """How many games make a part, if so many processors play."""
+    return min(BATCH, max(GAMES_PER_PART, games // (PARTS_PER_PROCESSOR * processors)))
 
 
 def play_pairings(pairings: Sequence[Pairing], plan: Plan) -> list[Part]:

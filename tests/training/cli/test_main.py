@@ -186,6 +186,23 @@ def test_grades_of_other_bots_or_under_other_limits_stay(hanamachi, tmp_path, ch
     assert [each.read_text() for each in grades] == before
 
 
+def test_processes_play_the_same_games(hanamachi, tmp_path, monkeypatch):
+    """A function inside another one goes to the other processes, too."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "sent.py").write_text(
+        "def first(variant):\n    return lambda observation, mask: int(mask.argmax())\n"
+    )
+    command = "evaluate sent:first random --game hanamikoji --games 256 --play sample --json"
+    alone, both = (hanamachi(*command.split(), "--processes", n)[1] for n in (1, 2))
+    assert alone == both
+
+
+def test_processes_are_of_this_machine(hanamachi):
+    code, _, said = hanamachi("evaluate", "hanamikoji", "greedy", "--ray", "--processes", 2)
+    assert (code, said.count("\n")) == (2, 1)
+    assert "leave out --processes" in said
+
+
 KINDS = ("html", "json")
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from hanamachi.training.cli.notes import note
-from hanamachi.training.cli.options import GameId, GameOptions, Seed, options_of
+from hanamachi.training.cli.options import GameId, GameOptions, Processes, Seed, options_of
 from hanamachi.training.cli.terminal import say, written
 
 
@@ -29,7 +29,7 @@ def dataset(
             help="A search that gives each action a value: search:improve:expert:worlds=64."
         ),
     ] = None,
-    processes: Annotated[int, typer.Option(min=1, help="Processes that play.")] = 1,
+    processes: Processes = 1,
     options: GameOptions = None,
 ) -> None:
     """Write games as Parquet files, one row for each move (extra: data)."""

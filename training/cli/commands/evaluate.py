@@ -1,6 +1,7 @@
 """`hanamachi evaluate`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from hanamachi.training.cli.options import (
     GameOption,
     GameOptions,
     OnRay,
+    Processes,
     Seed,
     mapper,
     options_of,
@@ -74,6 +76,7 @@ def evaluate(
         bool, typer.Option("--replays", help="Keep each game in the folder, too, to replay it.")
     ] = False,
     options: GameOptions = None,
+    processes: Processes = 1,
     on_ray: OnRay = False,
     as_json: AsJson = False,
 ) -> None:
@@ -87,20 +90,34 @@ def evaluate(
         raise UserError("--matrix shows a round robin, and --against plays none: leave out one")
     how: dict[str, Any] = {"opponents": against or (), "play": play}  # checked by evaluate
     ask_for_games(context, [*policies, *how["opponents"]])
-    if on_ray:
-        from hanamachi.training.cluster.map_on_cluster import batch_size
-
-        how["batch"] = batch_size(games)
     id, own = (game, {}) if game else known_game([*policies, *how["opponents"]])
     how |= own | options_of(evaluate, options)
     how |= {"strict": strict, "judge": judge, "out": out, "replays": replays}
-    with ShowGames() as watch:
-        evaluation = evaluate(policies, id, games, seed, watch=watch, mapper=mapper(on_ray), **how)
+    with ShowGames() as watch, mapped(games, processes, on_ray) as many:
+        evaluation = evaluate(policies, id, games, seed, watch=watch, **many, **how)
     show_evaluation(evaluation, matrix, as_json)
     if out:
         if watch.ended_before:
             note(f"these games were played before; to play them again, delete {out / GAMES_FOLDER}")
         written(*write(evaluation, out))
+
+
+@contextmanager
+def mapped(games: int, processes: int, on_ray: bool) -> Iterator[dict[str, Any]]:
+    """How this many games are divided, and what maps their parts: here, or on a Ray cluster."""
+    from hanamachi.training.evaluation.plan import batch_size
+    from hanamachi.training.workers import map_by
+
+    if on_ray:
+        from hanamachi.training.cluster import processors
+
+        if processes > 1:
+            raise UserError("--ray uses all processors of the cluster: leave out --processes")
+        yield {"mapper": mapper(on_ray), "batch": batch_size(games, processors())}
+        return
+    with map_by(processes) as mapping:
+        batch = {"batch": batch_size(games, processes)} if processes > 1 else {}
+        yield {"mapper": mapping, **batch}
 
 
 def ask_for_games(context: typer.Context, policies: Sequence[str]) -> None:
