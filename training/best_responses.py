@@ -12,10 +12,9 @@ samples. Some deals choose the best response in this play, and others measure it
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from enum import IntEnum
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,9 +23,8 @@ from hanamachi.errors import UserError, shown
 from hanamachi.limits import RESULTS_BYTES, RUNS, STEPS
 from hanamachi.policies import load_policy
 from hanamachi.policies.arrays import Masks, Memory, Observations, Probabilities
-from hanamachi.policies.names import SEARCH, is_bare_folder, is_checkpoint, knows_its_game
+from hanamachi.policies.names import knows_its_game
 from hanamachi.policies.networks.checkpoint import load_checkpoint
-from hanamachi.policies.networks.compiled_policy import CompiledPolicy
 from hanamachi.policies.policy import Policy
 from hanamachi.policies.sampling import best
 from hanamachi.sessions.arguments import whole_number
@@ -53,11 +51,9 @@ from hanamachi.training.evaluation.saved_parts import (
 )
 from hanamachi.training.evaluation.statistics import Float64s, interval
 from hanamachi.training.exploitation import (
-    ATTACK,
     EXPLOITATION,
     Exploitation,
     Response,
-    Start,
     attacker_name,
     check_victim,
     exploit_by_search,
@@ -65,40 +61,21 @@ from hanamachi.training.exploitation import (
     write_exploitation,
 )
 from hanamachi.training.exploitation_picture import PICTURE, write_picture
+from hanamachi.training.response_configs import configs_against, start_of
 from hanamachi.training.run import refuse_begun, train
 from hanamachi.training.run_files import POLICY
 
-# settings of the given config that every response takes over where they are named
-KEPT = (
-    "seed", "num_games", "device", "matmul_precision", "network", "critic", "export", "save_every",
-)  # fmt: skip
-SHORTER_BY = 3  # a response that does not start from random weights learns a third as long
-# how a response learns differently from self-play: from more games before each update, because only
-# one side learns; with a critic that knows all hands, as the victim's are noise to it; with a high
-# entropy at first and none at the end
-SETTINGS: Mapping[str, Any] = {
-    "num_games": 1024,
-    "critic": "all",
-    "ppo": {"ent_coef": (0.3, 0.0), "gae_lambda": 0.8, "batch_size": 512},
-}
-# from weights that play well: with less entropy and in smaller steps, to keep what they know
-WARM_START: Mapping[str, Any] = {"ent_coef": (0.02, 0.0), "learning_rate": (4e-4, 2e-5)}
-# what the other responses to a checkpoint start from, in turn: its weights, and a clone of a search
-# that thinks little at each decision, so that it labels many
-WARM_STARTS = "{0}", f"search:improve:{{0}}:{ATTACK},worlds=8"
-LABELS = 30  # decisions of the first response for each that the search labels
+
+class GameSet(NamedTuple):
+    """Games with deals of their own."""
+
+    folder: str
+    seed_offset: int  # added to the last run's seed of the final evaluation
 
 
-class SeedOffset(IntEnum):
-    """What is added to the last run's seed of the final evaluation, so that all deals differ."""
-
-    RATES = 1  # that measure the responses
-    CHOICE = 2  # that choose the best response
-    SEARCH = 3  # of the attack by search
-
-
-# the folders of the games that measure, that choose the best response, and of the attack by search
-RATES, CHOICE, SEARCHED = "rates", "choice", "search"
+RATES = GameSet("rates", 1)  # that measure the responses
+CHOICE = GameSet("choice", 2)  # that choose the best response
+ATTACKED = GameSet("search", 3)  # of the attack by search
 
 
 # --- Finding them
@@ -149,7 +126,7 @@ def exploit(
     result = measure(configs, victim, out, watch or Watch())
     if search is not None:
         how = {"game": result.game, "watch": watch, "mapper": mapper, **result.options}
-        how |= {"seed": seed_of(configs, SeedOffset.SEARCH), "out": out / SEARCHED}
+        how |= {"seed": seed_of(configs, ATTACKED), "out": out / ATTACKED.folder}
         found = exploit_by_search(policy, search, search_games, **how).search
     result = replace(result, search=found)
     write_exploitation(result, out)
@@ -178,13 +155,13 @@ def earlier_search(out: Path, policy: str, victim: Policy) -> Row | None:
 
     UserError unless it is known to have attacked this policy with these weights.
     """
-    file = out / SEARCHED / EXPLOITATION
+    file = out / ATTACKED.folder / EXPLOITATION
     if not file.exists():
         return None
     found, variant = read_exploitation(file), victim.variant
     options = json.loads(json.dumps(dict(variant.options)))
     same_game = (found.game, found.options) == (variant.id, options)
-    if not same_game or not is_of(policy, out / SEARCHED / GAMES_FOLDER / ABOUT):
+    if not same_game or not is_of(policy, out / ATTACKED.folder / GAMES_FOLDER / ABOUT):
         raise UserError(
             f"{file.parent} holds an attack that is not known to be on this policy with these "
             "weights: move it, or name another folder"
@@ -233,69 +210,19 @@ def check_deals(configs: Sequence[Config], out: Path, with_search: bool) -> None
 
     The deals depend on the number of responses. UserError, too, if results are there without games.
     """
-    refuse_unclaimed(out / GAMES_FOLDER / CHOICE / ABOUT, [out / EXPLOITATION, out / PICTURE])
-    kept = [(out / GAMES_FOLDER / CHOICE / ABOUT, seed_of(configs, SeedOffset.CHOICE))]
+    refuse_unclaimed(
+        out / GAMES_FOLDER / CHOICE.folder / ABOUT, [out / EXPLOITATION, out / PICTURE]
+    )
+    kept = [(out / GAMES_FOLDER / CHOICE.folder / ABOUT, seed_of(configs, CHOICE))]
     if with_search:
-        kept.append((out / SEARCHED / GAMES_FOLDER / ABOUT, seed_of(configs, SeedOffset.SEARCH)))
+        kept.append((out / ATTACKED.folder / GAMES_FOLDER / ABOUT, seed_of(configs, ATTACKED)))
     for file, seed in kept:
         if file.exists() and parsed(file).get("seed") != seed:
-            names = ", ".join((GAMES_FOLDER, SEARCHED, EXPLOITATION, PICTURE))
+            names = ", ".join((GAMES_FOLDER, ATTACKED.folder, EXPLOITATION, PICTURE))
             raise UserError(
                 f"{out} holds games with another number of responses, or another seed: give that "
                 f"one (--seeds), name another folder, or delete these to play them again: {names}"
             )
-
-
-# --- Their configs
-
-
-def configs_against(
-    spec: str, victim: Policy, config: Config | None, steps: int, seeds: int
-) -> list[Config]:
-    """The config of each response."""
-    spec = f"./{spec}" if is_bare_folder(spec) else spec  # past and self mean other opponents
-    given = config.model_dump(exclude_unset=True) if config else {}
-    first = from_scratch(spec, victim, given, steps)
-    return [first, *(another(first, victim, given, number) for number in range(1, seeds))]
-
-
-def from_scratch(spec: str, victim: Policy, given: Mapping[str, Any], steps: int) -> Config:
-    """The config of the first response: the settings given, against the victim only."""
-    kept = (*KEPT, "average") if given.get("export") == "average" else KEPT
-    settings = {**SETTINGS, **{name: given[name] for name in kept if name in given}}
-    settings["ppo"] = {**SETTINGS["ppo"], **given.get("ppo", {})}
-    if isinstance(victim, CompiledPolicy):
-        settings.setdefault("network", shape(victim))
-    versus = {"opponents": [spec], "final_opponents": [spec]}
-    settings["evaluation"] = {**given.get("evaluation", {}), **versus}
-    game = {"game": victim.variant.id, "options": dict(victim.variant.options)}
-    return Config.from_dict({**settings, **game, "steps": steps, "opponents": {spec: 1.0}})
-
-
-def another(first: Config, victim: Policy, given: Mapping[str, Any], number: int) -> Config:
-    """The same config with another seed; against a checkpoint, from weights that play well."""
-    settings = first.model_dump() | {"seed": first.seed + number}
-    (spec,) = first.opponents
-    if isinstance(victim, CompiledPolicy) and is_checkpoint(spec):
-        start = WARM_STARTS[(number - 1) % len(WARM_STARTS)].format(spec)
-        settings |= {"init_from": start, "network": shape(victim)}
-        settings |= {"steps": max(1, first.steps // SHORTER_BY)}
-        if start.startswith(SEARCH):
-            settings["clone"] = {"steps": max(1, first.steps // LABELS)}
-        settings["ppo"] = {**settings["ppo"], **WARM_START, **given.get("ppo", {})}
-    return Config.from_dict(settings)
-
-
-def start_of(config: Config) -> Start:
-    """Whose weights a response began with."""
-    if config.init_from is None:
-        return "random"
-    return "search's" if config.init_from.startswith(SEARCH) else "victim's"
-
-
-def shape(victim: CompiledPolicy) -> dict[str, Any]:
-    _, hidden, feature_sets, _, symmetries = victim.checkpoint
-    return {"hidden": hidden, "features": feature_sets, "symmetries": symmetries}
 
 
 # --- Measuring
@@ -321,8 +248,7 @@ class MostProbable(Policy):
 def measure(configs: Sequence[Config], victim: Policy, out: Path, watch: Watch) -> Exploitation:
     """What the responses in `out` win: some deals choose the best one, and others measure all."""
     play = partial(scores_of_each, configs, victim, out, watch)
-    choice = play(CHOICE, seed_of(configs, SeedOffset.CHOICE))
-    rates = play(RATES, seed_of(configs, SeedOffset.RATES))
+    choice, rates = play(CHOICE), play(RATES)
     return Exploitation(
         victim=configs[0].evaluation.opponents[0],
         game=victim.variant.id,
@@ -332,9 +258,9 @@ def measure(configs: Sequence[Config], victim: Policy, out: Path, watch: Watch) 
     )
 
 
-def seed_of(configs: Sequence[Config], offset: SeedOffset) -> int:
+def seed_of(configs: Sequence[Config], games: GameSet) -> int:
     """The seed of deals that no run has played."""
-    return configs[-1].final_seed + offset
+    return configs[-1].final_seed + games.seed_offset
 
 
 def responses_of(configs: Sequence[Config], scores: Sequence[Float64s]) -> list[Response]:
@@ -353,10 +279,11 @@ def policy_of(number: int) -> str:
 
 
 def scores_of_each(
-    configs: Sequence[Config], victim: Policy, out: Path, watch: Watch, name: str, seed: int
+    configs: Sequence[Config], victim: Policy, out: Path, watch: Watch, games_set: GameSet
 ) -> list[Float64s]:
     """Each response's score on every deal, (D,) each; what is kept in `out` is not played again."""
     spec, games = configs[0].evaluation.opponents[0], configs[0].evaluation.final_games
+    seed = seed_of(configs, games_set)
     pairings, files = [], {"victim": fingerprint(spec)}
     for number, config in enumerate(configs, 1):
         checkpoint = out / policy_of(number)
@@ -365,6 +292,6 @@ def scores_of_each(
         pairings.append(Pairing((response, victim), names, victim.variant, "sample"))
         files[str(number)] = fingerprint(str(checkpoint.absolute()))
     about = {"games": games, "seed": seed, "files": files}
-    with saved_parts(out / GAMES_FOLDER / name, about) as saved:
+    with saved_parts(out / GAMES_FOLDER / games_set.folder, about) as saved:
         parts = play_pairings(pairings, Plan(games, seed, saved=saved, watch=watch))
     return [part.scores for part in parts]

@@ -14,7 +14,7 @@ from small_games import GIFTS
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
-from hanamachi.training.best_responses import configs_against, earlier_search, exploit
+from hanamachi.training.best_responses import earlier_search, exploit
 from hanamachi.training.callbacks import Save
 from hanamachi.training.cli import main as cli
 from hanamachi.training.config import Config
@@ -24,6 +24,7 @@ from hanamachi.training.evaluation.saved_parts import ABOUT, claim
 from hanamachi.training.exact import exploitability, tabulate, tree_of
 from hanamachi.training.exploitation import exploit_by_search, summary, table
 from hanamachi.training.learner.shards import one_thread_each
+from hanamachi.training.response_configs import configs_against
 
 OPTIONS = GIFTS | {"starter": 0}
 SETTINGS = {
