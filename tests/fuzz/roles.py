@@ -18,7 +18,7 @@ from hanamachi.policies.rules.rule_policy import RandomPolicy
 from hanamachi.policies.search import hanabi_value
 from hanamachi.policies.search.search import KINDS, new_search
 from hanamachi.training.build import learner_settings, new_learner, quiet
-from hanamachi.training.cli.play import Contest, play
+from hanamachi.training.cli.terminal_game import TerminalGame, play
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.playing import play_games
 from hanamachi.training.learner.clone import Cloning
@@ -46,7 +46,9 @@ def play_a_game(policy: Policy, rng: Random) -> None:
 
 def play_in_the_terminal(policy: Policy, rng: Random) -> None:
     """A few moves of a human who takes the first choice, and asks for hints."""
-    contest = Contest(policy.variant, policy, rng.randrange(policy.variant.seats), rng.randrange(9))
+    contest = TerminalGame(
+        policy.variant, policy, rng.randrange(policy.variant.seats), rng.randrange(9)
+    )
     lines = ["hint", "show", ""] * STEPS
 
     def ask(prompt: str) -> str:

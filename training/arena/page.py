@@ -7,8 +7,8 @@ from pathlib import Path
 from hanamachi.policies.external.bot import seconds_in_words
 from hanamachi.storage.files import utf8, write_whole
 from hanamachi.training.arena.sheet import as_csv
-from hanamachi.training.arena.tournament import Played, Round, Tournament, results_in
-from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, replay_name
+from hanamachi.training.arena.tournament import Round, Tournament, results_in
+from hanamachi.training.evaluation.deals import REPLAYS, DealResults, Pairing, Played, replay_name
 from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.page import WIDTH, rankings_part
 from hanamachi.training.evaluation.results import Evaluation, Forfeits, TeamScore, row_of
@@ -96,7 +96,7 @@ def match_part(match: Played) -> str:
     return f"<details><summary>{escape(summary(pairing, part))}</summary><p>{links}</p></details>"
 
 
-def summary(pairing: Pairing, part: Part) -> str:
+def summary(pairing: Pairing, part: DealResults) -> str:
     first, second = pairing.names
     result = row_of(pairing, part)
     if isinstance(result, TeamScore):
@@ -106,7 +106,7 @@ def summary(pairing: Pairing, part: Part) -> str:
     return f"{first} against {second}: {won:g} to {games - won:g}"
 
 
-def games_of(pairing: Pairing, part: Part) -> Iterator[tuple[str, str]]:
+def games_of(pairing: Pairing, part: DealResults) -> Iterator[tuple[str, str]]:
     """The number of each game that was played, and where its file is as seen from the page."""
     assert pairing.replays
     for deal in part.deals.tolist():

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from hanamachi.training.arena.tournament import Played, Tournament
+from hanamachi.training.arena.tournament import Tournament
+from hanamachi.training.evaluation.deals import Played
 from hanamachi.training.evaluation.ranking import alone, best_first
-from hanamachi.training.evaluation.results import CrossPlay, Evaluation, rounded
+from hanamachi.training.evaluation.results import Evaluation, WinRates, rounded
 
 HEADS = "place", "player", "elo", "elo_low", "elo_high", "won", "games", "forfeited"
 TEAM_HEADS = "place", "player", "mean", "low", "high", "perfect", "lost", "games", "forfeited"
@@ -33,7 +34,7 @@ def as_csv(tournament: Tournament) -> str:
 
 def lines_of(tournament: Tournament) -> Iterator[Sequence[Any]]:
     evaluation = tournament.evaluation
-    result: CrossPlay = evaluation.results[0]
+    result: WinRates = evaluation.results[0]
     matches = [match for each in tournament.rounds for match in each.matches]
     for player in best_first(result).tolist():
         name = evaluation.policies[player]

@@ -34,7 +34,14 @@ from hanamachi.training.defaults import (
     MEGABYTES,
     PROCESSOR_SECONDS,
 )
-from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, joined, keeping_games
+from hanamachi.training.evaluation.deals import (
+    REPLAYS,
+    DealResults,
+    Pairing,
+    Played,
+    joined,
+    keeping_games,
+)
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.matches import (
     GAMES_FOLDER,
@@ -62,7 +69,6 @@ LIMITS = Limits(DECISION_SECONDS, MEGABYTES, waits=True, cpu=PROCESSOR_SECONDS)
 
 NUMBERED = "by the later of the two players"  # the matches; an older version numbered otherwise
 
-Played = tuple[Pairing, Part]  # a match and what came out of it
 Job = tuple[int, Pairing, Plan]  # a match with its number, and how it is played
 
 
@@ -118,7 +124,7 @@ def play_tournament(
     how = {"numbered": NUMBERED, **limits_and_files(folder, programs, others, limits)}
     with saved_parts(out / GAMES_FOLDER, {**about, **how}, results_in(out), may_grow=True) as saved:
         plan = Plan(games, seed, strict=False, saved=saved)
-        director = Director(matches, plan, processes or processors(), watch or Watch())
+        director = MatchPlayer(matches, plan, processes or processors(), watch or Watch())
         rounds = [director.all_meet_all()] if swiss is None else director.swiss_rounds(swiss, names)
     played = list(chain.from_iterable(each.matches for each in rounds))
     if not played:
@@ -205,7 +211,7 @@ def policy_named(spec: str, variant: Variant) -> Policy:
 # --- In several processes
 
 
-class Director:
+class MatchPlayer:
     """Has matches played, some at once; how many at once changes nothing but the time."""
 
     def __init__(
@@ -256,7 +262,7 @@ class Director:
     def _play(self, numbers: Sequence[int], pool: Executor | None) -> list[Played]:
         jobs = [(number, self.matches[number], self.plan) for number in numbers]
         results = played_at_once(pool, jobs) if pool else map(play_match, jobs)
-        found: dict[int, Part] = {}
+        found: dict[int, DealResults] = {}
         for number, part in results:
             found[number] = part
             games = self.plan.games - self.kept[number]
@@ -270,7 +276,7 @@ def round_of(found: Sequence[Played], bye: str | None = None) -> Round:
     return Round(matches, bye, [match for match in found if not len(match[1].deals)])
 
 
-def shares(part: Part) -> Shares:
+def shares(part: DealResults) -> Shares:
     """The shares of the games that the two of a match won; none if it was not played."""
     if not len(part.scores):
         return 0.0, 0.0
@@ -278,7 +284,7 @@ def shares(part: Part) -> Shares:
     return first, 1 - first
 
 
-def played_at_once(pool: Executor, jobs: Sequence[Job]) -> Iterator[tuple[int, Part]]:
+def played_at_once(pool: Executor, jobs: Sequence[Job]) -> Iterator[tuple[int, DealResults]]:
     """The matches, in the order in which they end; UserError if a process was killed."""
     try:
         for match in as_completed([pool.submit(in_worker, play_match, sent(job)) for job in jobs]):
@@ -304,7 +310,7 @@ def sent(job: Job) -> Job:
     return number, replace(match, players=players), plan
 
 
-def play_match(job: Job) -> tuple[int, Part]:
+def play_match(job: Job) -> tuple[int, DealResults]:
     """The number of a match, and what came out of it; afterwards its bots have ended."""
     number, match, plan = job
     assert plan.saved
@@ -332,14 +338,14 @@ def absences(match: Pairing) -> list[Failure]:
     return found
 
 
-def walkover(match: Pairing, deals: Deals, absent: Sequence[Failure]) -> Part:
+def walkover(match: Pairing, deals: Deals, absent: Sequence[Failure]) -> DealResults:
     """Deals that are not played: the bot that starts wins all games; if none does, none counts."""
     failure, *others = absent
     counted = deals[: 0 if others else None]
     scores = np.full(len(counted), float(failure.side))  # those of the first
     games = counted.repeat(match.games_a_deal).tolist()
     forfeited = [failure._replace(deal=deal) for deal in games]
-    return Part(counted, scores, np.zeros(len(counted), np.bool_), forfeited or [*absent])
+    return DealResults(counted, scores, np.zeros(len(counted), np.bool_), forfeited or [*absent])
 
 
 def put_away(player: Policy) -> None:

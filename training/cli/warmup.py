@@ -23,7 +23,7 @@ COOPERATIVE = ("search:single_agent:expert:worlds=2,hands=2",)
 COMPETITIVE = tuple(f"search:{kind}:greedy:worlds=2" for kind in ("mcts", "improve", "endgame"))
 
 
-class Part(NamedTuple):
+class Step(NamedTuple):
     """Something that a game needs; `use` compiles it."""
 
     game: str
@@ -31,7 +31,7 @@ class Part(NamedTuple):
     use: Callable[[], None]
 
 
-def parts(names: Sequence[str] | None = None) -> Iterator[Part]:
+def parts(names: Sequence[str] | None = None) -> Iterator[Step]:
     """What there is to compile of these games, by default of all."""
     wanted = list(GAMES) if names is None else names
     for name in wanted:  # all before the first one is compiled for minutes
@@ -41,15 +41,15 @@ def parts(names: Sequence[str] | None = None) -> Iterator[Part]:
         yield from parts_of(GAMES[name])
 
 
-def parts_of(game: Game) -> Iterator[Part]:
+def parts_of(game: Game) -> Iterator[Step]:
     id = next(iter(game.variants))
     searches = COOPERATIVE if game.cooperative else COMPETITIVE
-    yield Part(game.name, "environments", lambda: use_environments(id))
+    yield Step(game.name, "environments", lambda: use_environments(id))
     for fitting, rules in rule_policies(game).items():
-        yield Part(game.name, " and ".join(rules), partial(use_policies, fitting, rules))
-    yield Part(game.name, "agents and searches", lambda: use_policies(id, [id, *searches]))
+        yield Step(game.name, " and ".join(rules), partial(use_policies, fitting, rules))
+    yield Step(game.name, "agents and searches", lambda: use_policies(id, [id, *searches]))
     if find_spec("stable_baselines3") and find_spec("sb3_contrib"):
-        yield Part(game.name, "training", lambda: learn(id))
+        yield Step(game.name, "training", lambda: learn(id))
 
 
 def rule_policies(game: Game) -> dict[str, list[str]]:

@@ -26,7 +26,7 @@ from hanamachi.sessions.saved_games import record_of_events, save
 from hanamachi.sessions.worlds import Histories
 from hanamachi.training.evaluation.judge import LossJudge, LossSum, sum_of
 from hanamachi.training.evaluation.playing import Deals, Decider, Play, play_games
-from hanamachi.training.evaluation.referee import Failure, Jury, Referee, in_order
+from hanamachi.training.evaluation.referee import Failure, MoveJudges, Referee, in_order
 from hanamachi.training.evaluation.statistics import Float64s
 
 TWICE = 2  # games of one deal in competitive games
@@ -71,7 +71,7 @@ def games_in_memory(policies: Sequence[Policy], variant: Variant) -> int:
     return max(1, MEMORY // max(1, variant.seats * memories))
 
 
-class Part(NamedTuple):
+class DealResults(NamedTuple):
     """What came out of some deals of a pairing."""
 
     deals: Deals  # (D,)
@@ -82,7 +82,10 @@ class Part(NamedTuple):
     losses: Sequence[LossSum] = (LossSum(), LossSum())  # of each policy, if its moves are judged
 
 
-def play_part(pairing: Pairing, seed: int, strict: bool, judge: int, deals: Deals) -> Part:
+Played = tuple[Pairing, DealResults]  # a pairing and what came out of it
+
+
+def play_part(pairing: Pairing, seed: int, strict: bool, judge: int, deals: Deals) -> DealResults:
     """Play these deals; if `strict`, the error of a policy that fails is raised.
 
     Each move is judged in `judge` worlds, if any.
@@ -91,7 +94,7 @@ def play_part(pairing: Pairing, seed: int, strict: bool, judge: int, deals: Deal
     games = pairing.games_a_deal * len(deals)
     judges = [LossJudge(pairing.variant, games, judge) for _ in pairing.players if judge]
     referee = Referee(strict)
-    decider = Jury(referee, judges).decide if judges else referee.decide
+    decider = MoveJudges(referee, judges).decide if judges else referee.decide
     before = counts_of(pairing)
     part = play(pairing, seed, deals, referee, decider)
     counts = [*map(since, counts_of(pairing), before)]
@@ -116,7 +119,7 @@ def since(now: Counts, before: Counts) -> Counts:
 
 def play_deals(
     pairing: Pairing, seed: int, deals: Deals, referee: Referee, decider: Decider
-) -> Part:
+) -> DealResults:
     """Play each deal twice; the seats of the second game are those of the first, exchanged."""
     first = np.arange(pairing.variant.seats) % TWICE
     seating = np.repeat([first, 1 - first], len(deals), axis=0)  # (G, S) which policy sits where
@@ -127,12 +130,12 @@ def play_deals(
         lead[row] = 2 * side - 1
     scores = ((np.sign(lead) + 1) / 2).reshape(TWICE, -1).mean(0)
     lost = np.zeros(len(deals), np.bool_)
-    return Part(deals, scores, lost, referee.failures(dealt))
+    return DealResults(deals, scores, lost, referee.failures(dealt))
 
 
 def play_deals_together(
     pairing: Pairing, seed: int, deals: Deals, referee: Referee, decider: Decider
-) -> Part:
+) -> DealResults:
     """The two policies take alternate seats; which of them sits first changes with each deal."""
     variant = pairing.variant
     seating = (deals.astype(np.int64)[:, None] + np.arange(variant.seats)) % len(pairing.players)
@@ -140,7 +143,7 @@ def play_deals_together(
     scores, lost = returns[:, 0], variant.lost(ended)
     for row, _ in referee.sides():
         scores[row], lost[row] = 0, True
-    return Part(deals, scores, lost, referee.failures(deals))
+    return DealResults(deals, scores, lost, referee.failures(deals))
 
 
 def play_seated(
@@ -158,14 +161,14 @@ def divided(deals: Deals, most: int) -> list[Deals]:
     return [deals[i : i + max(1, most)] for i in range(0, len(deals), max(1, most))]
 
 
-def joined(parts: Sequence[Part]) -> Part:
+def joined(parts: Sequence[DealResults]) -> DealResults:
     """All parts of a pairing as one, in the order of the deals."""
     deals, scores, lost = map(np.concatenate, zip(*(part[:3] for part in parts), strict=True))
     order = np.argsort(deals)
     failures = in_order(failure for part in parts for failure in part.failures)
     counts = [*map(total, zip(*(part.counts for part in parts), strict=True))]
     losses = [*map(sum_of, zip(*(part.losses for part in parts), strict=True))]
-    return Part(deals[order], scores[order], lost[order], failures, counts, losses)
+    return DealResults(deals[order], scores[order], lost[order], failures, counts, losses)
 
 
 def keeping_games(pairings: Sequence[Pairing], folder: Path) -> list[Pairing]:

@@ -23,7 +23,7 @@ from hanamachi.policies.search.regret import FEWEST
 from hanamachi.sessions.arguments import whole_number
 from hanamachi.storage.reading import checked_path
 from hanamachi.training.defaults import EVALUATION_GAMES
-from hanamachi.training.evaluation.deals import REPLAYS, Pairing, Part, keeping_games
+from hanamachi.training.evaluation.deals import REPLAYS, DealResults, Pairing, Played, keeping_games
 from hanamachi.training.evaluation.fingerprints import fingerprints
 from hanamachi.training.evaluation.models import model_uses
 from hanamachi.training.evaluation.pairings import (
@@ -45,11 +45,11 @@ from hanamachi.training.evaluation.plan import (
 from hanamachi.training.evaluation.playing import Play, own_play
 from hanamachi.training.evaluation.results import (
     Evaluation,
-    cross_plays,
     differences_of,
     forfeited,
     move_losses,
     row_of,
+    win_rates,
 )
 from hanamachi.training.evaluation.saved_parts import saved_parts
 from hanamachi.training.evaluation.statistics import (
@@ -124,7 +124,7 @@ def evaluate(
 
 def parts_in(
     out: Path | None, about: Mapping[str, Any], pairings: Sequence[Pairing], plan: Plan
-) -> list[Part]:
+) -> list[DealResults]:
     """What came out of every pairing, which a folder keeps if one is given."""
     if out is None:
         return play_pairings(pairings, plan)
@@ -149,12 +149,10 @@ def conditions(
     return how | ({"replays": True} if replays else {})
 
 
-def evaluated(
-    about: Mapping[str, Any], played: Sequence[tuple[Pairing, Part]], one_by_one: bool
-) -> Evaluation:
+def evaluated(about: Mapping[str, Any], played: Sequence[Played], one_by_one: bool) -> Evaluation:
     """The results of all pairings, one by one or as a ranking of all policies."""
     names = about["policies"]
-    results = [row_of(*each) for each in played] if one_by_one else cross_plays(names, played)
+    results = [row_of(*each) for each in played] if one_by_one else win_rates(names, played)
     forfeits = list(chain.from_iterable(forfeited(*each) for each in played))
     return Evaluation(
         **about,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hanamachi.policies.view_policy import Counts, total
-from hanamachi.training.evaluation.deals import Pairing, Part
+from hanamachi.training.evaluation.deals import Played
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def model_rows(models: Sequence[ModelUse]) -> list[list[str]]:
     return [[words, *(each[words] for each in figures)] for words in figures[0]]
 
 
-def model_uses(played: Sequence[tuple[Pairing, Part]]) -> list[ModelUse]:
+def model_uses(played: Sequence[Played]) -> list[ModelUse]:
     """What each language model used in all pairings."""
     from hanamachi.policies.external.model import ModelPolicy  # seldom needed, and slow to import
 

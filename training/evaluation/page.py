@@ -6,11 +6,11 @@ from html import escape
 import numpy as np
 
 from hanamachi.training.evaluation.ranking import (
-    WAYS,
+    PLAY_WORDS,
     Ranking,
     forfeit_notes,
     rankings,
-    rough_scores,
+    rough_scores_note,
 )
 from hanamachi.training.evaluation.result_tables import ResultTable, comparisons, notes
 from hanamachi.training.evaluation.results import Evaluation
@@ -26,7 +26,7 @@ def evaluation_page(evaluation: Evaluation) -> str:
     title = f"{evaluation.game}: {evaluation.games:,} games of each pairing"
     parts = [shown(each) for each in comparisons(evaluation)]
     if evaluation.opponents:
-        parts += paragraphs(rough_scores(evaluation))
+        parts += paragraphs(rough_scores_note(evaluation))
     else:
         parts += rankings_part(evaluation)
     if failed := forfeit_notes(evaluation):
@@ -48,7 +48,7 @@ def shown(given: ResultTable) -> str:
 
 def rankings_part(evaluation: Evaluation) -> Iterator[str]:
     for ranking in rankings(evaluation):
-        yield f"<h2>{WAYS[ranking.play].capitalize()}</h2>"
+        yield f"<h2>{PLAY_WORDS[ranking.play].capitalize()}</h2>"
         lines = zip(ranking.policies, ranking.figures, strict=True)
         rows = [[f"{rank}. {name}", *figures] for rank, (name, figures) in enumerate(lines, 1)]
         yield table(["policy"], ranking.heads, rows)

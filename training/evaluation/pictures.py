@@ -11,8 +11,15 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from hanamachi.errors import printable
-from hanamachi.training.evaluation.ranking import WAYS, Ranking, best_first, hidden, rankings, ways
-from hanamachi.training.evaluation.results import CrossPlay, Evaluation, Row, TeamScore
+from hanamachi.training.evaluation.ranking import (
+    PLAY_WORDS,
+    Ranking,
+    best_first,
+    cyclic_note,
+    plays_in,
+    rankings,
+)
+from hanamachi.training.evaluation.results import Evaluation, Row, TeamScore, WinRates
 
 COLOURS = "RdYlGn"  # losing, even, winning
 SCORES = "YlGn"
@@ -48,14 +55,20 @@ def draw_against(evaluation: Evaluation) -> Figure:
 
 def draw_rows(axes: Any, rows: Sequence[Any]) -> None:
     """A dot and its interval for each row; two ways of play are one above the other."""
-    others, plays = list(dict.fromkeys(row.other for row in rows)), ways(rows)
+    others, plays = list(dict.fromkeys(row.other for row in rows)), plays_in(rows)
     for number, play in enumerate(plays):
         shown = [row for row in rows if row.play == play]
         shift = SHIFT * (number - (len(plays) - 1) / 2)
         places = [others.index(row.other) + shift for row in shown]
         low, middle, high = np.array([row.figures for row in shown]).T
         margins, colour = np.abs([middle - low, high - middle]), PLAY_COLOURS[play]
-        style = {"fmt": "o", "color": colour, "markersize": 4, "capsize": 3, "label": WAYS[play]}
+        style = {
+            "fmt": "o",
+            "color": colour,
+            "markersize": 4,
+            "capsize": 3,
+            "label": PLAY_WORDS[play],
+        }
         axes.errorbar(middle, places, xerr=margins, **style)
     axes.set_yticks(range(len(others)), [*map(printable, others)], fontsize=8)
     axes.set_ylim(len(others) - 0.5, -0.5)
@@ -77,10 +90,12 @@ def draw_cooperative(evaluation: Evaluation) -> Figure:
     axes = figure.subplots(len(shown), columns, squeeze=False)
     for row, ranking in zip(axes, shown, strict=True):
         draw_histograms(row[0], ranking)
-        row[0].set_title(f"Each policy with itself ({WAYS[ranking.play]})", fontsize=9)
+        row[0].set_title(f"Each policy with itself ({PLAY_WORDS[ranking.play]})", fontsize=9)
         for with_partners in row[1:]:
             draw_matrix(with_partners, ranking, SCORES)
-            with_partners.set_title(f"Mean score of each pair ({WAYS[ranking.play]})", fontsize=9)
+            with_partners.set_title(
+                f"Mean score of each pair ({PLAY_WORDS[ranking.play]})", fontsize=9
+            )
     figure.suptitle(f"{evaluation.game}: {evaluation.games:,} games each", fontsize=10)
     return figure
 
@@ -110,7 +125,9 @@ def draw_competitive(evaluation: Evaluation) -> Figure:
     for (left, right), ranking, result in each:
         draw_matrix(left, ranking, COLOURS)
         draw_ratings(right, result)
-        left.set_title(f"Wins of row against column, per cent\n({WAYS[result.play]})", fontsize=9)
+        left.set_title(
+            f"Wins of row against column, per cent\n({PLAY_WORDS[result.play]})", fontsize=9
+        )
     figure.suptitle(f"{evaluation.game}: {evaluation.games:,} games a pairing", fontsize=10)
     return figure
 
@@ -128,7 +145,7 @@ def draw_matrix(axes: Any, ranking: Ranking, colours: str) -> None:
     axes.spines[:].set_color(FAINT)
 
 
-def draw_ratings(axes: Any, result: CrossPlay) -> None:
+def draw_ratings(axes: Any, result: WinRates) -> None:
     """A dot and its interval for each policy, best first."""
     order = best_first(result)
     places, elo = np.arange(len(order)), result.elo[order]
@@ -141,6 +158,6 @@ def draw_ratings(axes: Any, result: CrossPlay) -> None:
     axes.set_ylim(len(order) - 0.5, -0.5)
     axes.set_yticks([])
     axes.margins(x=0.15)
-    axes.set_title("\n".join(["Elo, mean 0, with 95% intervals", *hidden(result)]), fontsize=9)
+    axes.set_title("\n".join(["Elo, mean 0, with 95% intervals", *cyclic_note(result)]), fontsize=9)
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right", "left"]].set_visible(False)

@@ -12,7 +12,14 @@ from hanamachi.errors import UserError, shown
 from hanamachi.limits import GAMES
 from hanamachi.policies.search.search import MANY_GAMES
 from hanamachi.sessions.arguments import whole_number
-from hanamachi.training.evaluation.deals import TWICE, Pairing, Part, divided, joined, play_part
+from hanamachi.training.evaluation.deals import (
+    TWICE,
+    DealResults,
+    Pairing,
+    divided,
+    joined,
+    play_part,
+)
 from hanamachi.training.evaluation.playing import Deals
 from hanamachi.training.evaluation.saved_parts import SavedParts
 
@@ -35,10 +42,10 @@ class Watch:
         Called once, or once for each Swiss round.
         """
 
-    def part_ended(self, pairing: Pairing, so_far: Sequence[Part], games: int) -> None:
+    def part_ended(self, pairing: Pairing, so_far: Sequence[DealResults], games: int) -> None:
         """`games` more were played; `so_far` has all parts of the pairing."""
 
-    def pairing_ended(self, pairing: Pairing, whole: Part) -> None:
+    def pairing_ended(self, pairing: Pairing, whole: DealResults) -> None:
         """All games of a pairing are played."""
 
 
@@ -71,7 +78,7 @@ def batch_size(games: int, processors: int) -> int:
     return min(BATCH, max(GAMES_PER_PART, games // (PARTS_PER_PROCESSOR * processors)))
 
 
-def play_pairings(pairings: Sequence[Pairing], plan: Plan) -> list[Part]:
+def play_pairings(pairings: Sequence[Pairing], plan: Plan) -> list[DealResults]:
     """What came out of every pairing; those that are kept are not played again."""
     saved = plan.saved
     kept = [saved.read(number) if saved else [] for number in range(len(pairings))]
@@ -86,13 +93,13 @@ def play_pairings(pairings: Sequence[Pairing], plan: Plan) -> list[Part]:
     ]
 
 
-def missing_deals(pairing: Pairing, kept: Sequence[Part], plan: Plan) -> Deals:
+def missing_deals(pairing: Pairing, kept: Sequence[DealResults], plan: Plan) -> Deals:
     """The deals of a pairing that are not kept."""
     deals = np.arange(plan.games // pairing.games_a_deal, dtype=np.uint64)
     return np.setdiff1d(deals, joined(kept).deals) if kept else deals
 
 
-def play_pairing(pairing: Pairing, number: int, kept: list[Part], plan: Plan) -> Part:
+def play_pairing(pairing: Pairing, number: int, kept: list[DealResults], plan: Plan) -> DealResults:
     """Play all deals of a pairing but those that are kept.
 
     Deals in which a bot did not start are not kept: the next time it may.

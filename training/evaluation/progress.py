@@ -8,7 +8,7 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from hanamachi.training.evaluation.deals import Pairing, Part, joined
+from hanamachi.training.evaluation.deals import DealResults, Pairing, joined
 from hanamachi.training.evaluation.plan import FEWEST_GAMES, Watch
 from hanamachi.training.evaluation.results import row_of
 
@@ -78,12 +78,12 @@ class ShowGames(GamesBar, Watch):
         super().begin(games, kept)
         self.begun = time.perf_counter()
 
-    def part_ended(self, pairing: Pairing, so_far: Sequence[Part], games: int) -> None:
+    def part_ended(self, pairing: Pairing, so_far: Sequence[DealResults], games: int) -> None:
         self.advance(games)
         if not self.bar.disable and len((whole := joined(so_far)).deals) >= FEWEST_GAMES:
             self.bar.words = line(pairing, whole)
 
-    def pairing_ended(self, pairing: Pairing, whole: Part) -> None:
+    def pairing_ended(self, pairing: Pairing, whole: DealResults) -> None:
         now = time.perf_counter()
         if now - self.begun > SLOW and not self.bar.disable:
             words = line(pairing, whole)
@@ -91,6 +91,6 @@ class ShowGames(GamesBar, Watch):
         self.begun = now
 
 
-def line(pairing: Pairing, part: Part) -> str:
+def line(pairing: Pairing, part: DealResults) -> str:
     """A result in words."""
     return f"{pairing.names[0]} ({pairing.play}): {row_of(pairing, part)}"

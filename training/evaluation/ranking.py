@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from hanamachi.training.evaluation.deals import TWICE
 from hanamachi.training.evaluation.playing import Play
-from hanamachi.training.evaluation.results import CrossPlay, Evaluation, Forfeits, Row, TeamScore
+from hanamachi.training.evaluation.results import Evaluation, Forfeits, Row, TeamScore, WinRates
 from hanamachi.training.evaluation.statistics import ENOUGH, FEW_SCORES, Cycle, Float64s
 
-WAYS = {"sample": "sampled play", "argmax": "most probable action"}
+PLAY_WORDS = {"sample": "sampled play", "argmax": "most probable action"}
 TOO_NOISY = 0.5  # share of the squared log odds from which on noise alone hides cycles
 CYCLE = 3  # policies that can form a cycle, at least
 
@@ -38,11 +38,11 @@ class Ranking:
 def rankings(evaluation: Evaluation) -> list[Ranking]:
     """A ranking for each way of play."""
     if evaluation.cooperative:
-        return [team_ranking(evaluation, play) for play in ways(evaluation.results)]
+        return [team_ranking(evaluation, play) for play in plays_in(evaluation.results)]
     return [competitive_ranking(evaluation, result) for result in evaluation.results]
 
 
-def competitive_ranking(evaluation: Evaluation, result: CrossPlay) -> Ranking:
+def competitive_ranking(evaluation: Evaluation, result: WinRates) -> Ranking:
     """By Elo."""
     names, order = evaluation.policies, best_first(result)
     rate = np.where(np.eye(len(names), dtype=bool), np.nan, 100 * result.rate)
@@ -60,12 +60,17 @@ def competitive_ranking(evaluation: Evaluation, result: CrossPlay) -> Ranking:
         caption=f"per cent won by the row against the column, each ± {margin:.1f} at most",
         best=100,
         decimals=1,
-        remarks=[*rough_elo(evaluation), *hidden(result), *cycles(result), *apart(result)],
+        remarks=[
+            *rough_elo_note(evaluation),
+            *cyclic_note(result),
+            *cycle_note(result),
+            *unconnected_note(result),
+        ],
         histograms=[],
     )
 
 
-def best_first(result: CrossPlay) -> NDArray[np.int64]:
+def best_first(result: WinRates) -> NDArray[np.int64]:
     """The policies by Elo, (K,); those of the same rating as they were named."""
     return np.argsort(-result.elo.round(6), kind="stable")
 
@@ -92,7 +97,7 @@ def team_ranking(evaluation: Evaluation, play: Play) -> Ranking:
         caption="mean score of each pair, sitting in turn",
         best=scores[0].best_score,
         decimals=2,
-        remarks=[*rough_scores(evaluation), *gap(means)],
+        remarks=[*rough_scores_note(evaluation), *self_play_gap(means)],
         histograms=[scores[i].histogram for i in order],
     )
 
@@ -118,7 +123,7 @@ def alone(scores: Sequence[TeamScore]) -> list[TeamScore]:
     return [score for score in scores if score.policy == score.partners]
 
 
-def ways(rows: Sequence[Row | TeamScore]) -> list[Play]:
+def plays_in(rows: Sequence[Row | TeamScore]) -> list[Play]:
     return list(dict.fromkeys(row.play for row in rows))
 
 
@@ -128,7 +133,7 @@ def mean_matrix(policies: Sequence[str], scores: Sequence[TeamScore], play: Play
     return np.array([[means[frozenset((a, b))] for b in policies] for a in policies])
 
 
-def gap(means: Float64s) -> Iterator[str]:
+def self_play_gap(means: Float64s) -> Iterator[str]:
     """The gap between self-play and cross-play, from all mean scores, (K, K)."""
     if len(means) > 1:
         own, mixed = means.diagonal().mean(), means[~np.eye(len(means), dtype=bool)].mean()
@@ -138,7 +143,7 @@ def gap(means: Float64s) -> Iterator[str]:
 # --- What ratings cannot show
 
 
-def rough_elo(evaluation: Evaluation) -> Iterator[str]:
+def rough_elo_note(evaluation: Evaluation) -> Iterator[str]:
     """Whether too few deals were played for the intervals of the ratings, see `elo`."""
     if evaluation.games < TWICE * ENOUGH:
         yield (
@@ -147,7 +152,7 @@ def rough_elo(evaluation: Evaluation) -> Iterator[str]:
         )
 
 
-def rough_scores(evaluation: Evaluation) -> Iterator[str]:
+def rough_scores_note(evaluation: Evaluation) -> Iterator[str]:
     """Whether too few games were played for the intervals of mean scores, see `normal_interval`."""
     if evaluation.cooperative and evaluation.games < FEW_SCORES:
         yield (
@@ -157,12 +162,12 @@ def rough_scores(evaluation: Evaluation) -> Iterator[str]:
         )
 
 
-def cycles(result: CrossPlay) -> Iterator[str]:
+def cycle_note(result: WinRates) -> Iterator[str]:
     if result.cycle:
         yield f"strongest cycle: {cycle_text(result.cycle)}"
 
 
-def hidden(result: CrossPlay) -> list[str]:
+def cyclic_note(result: WinRates) -> list[str]:
     """How much of the results ratings cannot show."""
     # where the pairings form no ring, there is neither noise nor a cycle
     if len(result.elo) < CYCLE or not 0 < result.noise < TOO_NOISY:
@@ -171,7 +176,7 @@ def hidden(result: CrossPlay) -> list[str]:
     return [f"cyclic: {result.cyclic:.1%} of the squared log odds ({noise})"]
 
 
-def apart(result: CrossPlay) -> Iterator[str]:
+def unconnected_note(result: WinRates) -> Iterator[str]:
     """Whether there are groups of policies that did not meet, not even through others."""
     reached = ~np.isnan(result.rate)
     for _ in result.elo:

@@ -71,7 +71,7 @@ class Referee:
         )
 
 
-class Jury:
+class MoveJudges:
     """Lets judges look at what the policies decide."""
 
     def __init__(self, referee: Referee, judges: Sequence[LossJudge]) -> None:

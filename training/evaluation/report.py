@@ -19,11 +19,11 @@ from rich.text import Text
 
 from hanamachi.errors import printable
 from hanamachi.training.evaluation.ranking import (
-    WAYS,
+    PLAY_WORDS,
     Ranking,
     forfeit_notes,
     rankings,
-    rough_scores,
+    rough_scores_note,
 )
 from hanamachi.training.evaluation.result_tables import (
     ResultTable,
@@ -89,10 +89,10 @@ def tables(evaluation: Evaluation, matrix: bool = False) -> Group:
     if evaluation.opponents:
         rows, *differences = comparisons(evaluation)
         parts += rows_shown(evaluation.results, rows.title)
-        parts += [*map(Text, rough_scores(evaluation)), *map(shown, differences)]
+        parts += [*map(Text, rough_scores_note(evaluation)), *map(shown, differences)]
     for ranking in () if evaluation.opponents else rankings(evaluation):
         games = f"{evaluation.games:,} games a pairing"
-        parts += [heading(f"{evaluation.game}, {WAYS[ranking.play]}, {games}")]
+        parts += [heading(f"{evaluation.game}, {PLAY_WORDS[ranking.play]}, {games}")]
         parts += tournament(ranking, matrix)
     parts += [Text(f"\n{note}", style="yellow") for note in forfeits]
     return Group(*parts, *map(shown, notes(evaluation)))

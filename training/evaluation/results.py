@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hanamachi.games.registry import VARIANTS
-from hanamachi.training.evaluation.deals import Pairing, Part
+from hanamachi.training.evaluation.deals import DealResults, Pairing, Played
 from hanamachi.training.evaluation.judge import LossSum, MoveLoss, move_loss, sum_of
 from hanamachi.training.evaluation.models import ModelUse
 from hanamachi.training.evaluation.playing import Play
@@ -58,7 +58,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class CrossPlay:
+class WinRates:
     """All pairings of K policies under one way of play: each rate is the row policy's."""
 
     play: Play
@@ -160,7 +160,7 @@ class Evaluation:
     opponents: list[str]  #: of each policy; none if all policies meet each other
     games: int  #: of each pairing
     seed: int
-    #: a CrossPlay for each way of play, or Rows; in cooperative games TeamScores
+    #: a WinRates for each way of play, or Rows; in cooperative games TeamScores
     results: list[Any]
     forfeits: list[Forfeits] = field(default_factory=list)
     models: list[ModelUse] = field(default_factory=list)  #: of each language model
@@ -191,18 +191,18 @@ def as_plain(value: Any) -> Any:
 # --- From games to results
 
 
-def row_of(pairing: Pairing, part: Part) -> Row | TeamScore:
+def row_of(pairing: Pairing, part: DealResults) -> Row | TeamScore:
     return (team_score if pairing.variant.game.cooperative else rate_of)(pairing, part)
 
 
-def rate_of(pairing: Pairing, part: Part) -> Row:
+def rate_of(pairing: Pairing, part: DealResults) -> Row:
     """The result of the first policy against the second."""
     games = len(part.deals) * pairing.games_a_deal
     rates = map(rounded, (part.scores.mean(), *interval(part.scores)))
     return Row(*pairing.names, pairing.play, games, *rates)
 
 
-def team_score(pairing: Pairing, part: Part) -> TeamScore:
+def team_score(pairing: Pairing, part: DealResults) -> TeamScore:
     """The score of two policies together; they may be the same."""
     games = len(part.deals)
     best_score = pairing.variant.best_score
@@ -221,7 +221,7 @@ def team_score(pairing: Pairing, part: Part) -> TeamScore:
     )
 
 
-def cross_plays(names: Sequence[str], played: Sequence[tuple[Pairing, Part]]) -> list[CrossPlay]:
+def win_rates(names: Sequence[str], played: Sequence[Played]) -> list[WinRates]:
     """The matrix of all pairings that were played, for each way of play."""
     place = {name: i for i, name in enumerate(names)}
     found: dict[Play, list[tuple[tuple[int, int], Float64s]]] = {}
@@ -230,12 +230,12 @@ def cross_plays(names: Sequence[str], played: Sequence[tuple[Pairing, Part]]) ->
         met = place[first], place[second]
         found.setdefault(pairing.play, []).append((met, part.scores))
     return [
-        cross_play(play, names, [pair for pair, _ in its], np.array([row for _, row in its]))
+        win_rates_of(play, names, [pair for pair, _ in its], np.array([row for _, row in its]))
         for play, its in found.items()
     ]
 
 
-def cross_play(play: Play, names: Sequence[str], pairs: Pairs, scores: Float64s) -> CrossPlay:
+def win_rates_of(play: Play, names: Sequence[str], pairs: Pairs, scores: Float64s) -> WinRates:
     """The matrix of these pairings from the scores of the first of each pair, (pairs, D)."""
     rate, low, high = (np.full((len(names), len(names)), np.nan) for _ in range(3))
     for matrix in (rate, low, high):
@@ -251,12 +251,12 @@ def cross_play(play: Play, names: Sequence[str], pairs: Pairs, scores: Float64s)
     ratings[met_nobody] = margins[met_nobody] = np.nan
     cyclic, noise = map(rounded, cyclic_share(len(names), pairs, scores))
     cycle = strongest_cycle(names, np.nan_to_num(rate), least)
-    return CrossPlay(
+    return WinRates(
         play, rate, low, high, ratings, ratings - margins, ratings + margins, cyclic, noise, cycle
     )
 
 
-def differences_of(played: Sequence[tuple[Pairing, Part]]) -> list[Difference]:
+def differences_of(played: Sequence[Played]) -> list[Difference]:
     """How much better each policy did than the first one, with each player that both met."""
     first = played[0][0].names[0]
     scores_of_first: dict[tuple[str, Play], Float64s] = {}
@@ -274,7 +274,7 @@ def differences_of(played: Sequence[tuple[Pairing, Part]]) -> list[Difference]:
     return found
 
 
-def move_losses(played: Sequence[tuple[Pairing, Part]]) -> list[MoveLoss]:
+def move_losses(played: Sequence[Played]) -> list[MoveLoss]:
     """What the moves of each policy lost in all pairings, if they were judged."""
     found: dict[str, list[LossSum]] = {}
     for pairing, part in played:
@@ -284,7 +284,7 @@ def move_losses(played: Sequence[tuple[Pairing, Part]]) -> list[MoveLoss]:
     return [move_loss(name, whole) for name, whole in sums.items() if whole.moves]
 
 
-def forfeited(pairing: Pairing, part: Part) -> list[Forfeits]:
+def forfeited(pairing: Pairing, part: DealResults) -> list[Forfeits]:
     """What each policy forfeited, if anything."""
     found = []
     for name in dict.fromkeys(pairing.names):

@@ -19,7 +19,7 @@ from hanamachi.errors import UserError, listed
 from hanamachi.limits import RESULTS_BYTES, WEIGHTS_BYTES
 from hanamachi.storage.files import check_folder, creating, replacing
 from hanamachi.storage.reading import parse_json, read_bounded, read_object
-from hanamachi.training.evaluation.deals import Part
+from hanamachi.training.evaluation.deals import DealResults
 from hanamachi.training.evaluation.judge import LossSum
 from hanamachi.training.evaluation.referee import Failure
 from hanamachi.training.failures import differences
@@ -53,7 +53,7 @@ class SavedParts:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def read(self, pairing: int) -> list[Part]:
+    def read(self, pairing: int) -> list[DealResults]:
         """What has been played of a pairing."""
         folder = self.folder / str(pairing)
         parts = [self._part(file) for file in sorted(folder.glob("[0-9]*.npz"))]
@@ -62,7 +62,7 @@ class SavedParts:
             raise damaged(folder)
         return parts
 
-    def _part(self, file: Path) -> Part:
+    def _part(self, file: Path) -> DealResults:
         content = read_bounded(file, WEIGHTS_BYTES)
         try:
             with np.load(BytesIO(content), allow_pickle=False) as arrays:
@@ -70,13 +70,13 @@ class SavedParts:
                 counts = parse_json(arrays["counts"].tobytes())
                 losses = [LossSum(*each) for each in parse_json(arrays["losses"].tobytes())]
                 played = arrays["deals"], arrays["scores"], arrays["lost"]
-                return checked_part(Part(*played, failures, counts, losses))
+                return checked_part(DealResults(*played, failures, counts, losses))
         except MemoryError:
             raise
         except Exception as error:  # a damaged archive can raise anything
             raise damaged(file) from error
 
-    def write(self, pairing: int, part: Part) -> None:
+    def write(self, pairing: int, part: DealResults) -> None:
         arrays = part._asdict()
         for name in ("failures", "counts", "losses"):
             arrays[name] = np.frombuffer(json.dumps(arrays[name]).encode(), np.uint8)
@@ -84,7 +84,7 @@ class SavedParts:
             np.savez_compressed(file, **arrays)
 
 
-def checked_part(part: Part) -> Part:
+def checked_part(part: DealResults) -> DealResults:
     """ValueError unless it has distinct deals, each with a result, and sums for both policies."""
     shapes = {array.shape for array in (part.deals, part.scores, part.lost)}
     kinds = part.deals.dtype.kind, part.scores.dtype.kind, part.lost.dtype.kind

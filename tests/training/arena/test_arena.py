@@ -30,7 +30,7 @@ from hanamachi.training.arena.bots import bots_in, digest
 from hanamachi.training.arena.sheet import as_csv
 from hanamachi.training.arena.tournament import Tournament, play_tournament
 from hanamachi.training.cli import main as cli
-from hanamachi.training.evaluation.deals import Pairing, Part
+from hanamachi.training.evaluation.deals import DealResults, Pairing
 from hanamachi.training.evaluation.matches import evaluate
 from hanamachi.training.evaluation.plan import Watch
 from hanamachi.training.ownership import locked
@@ -213,7 +213,7 @@ class Progress(Watch):
     def begin(self, games: int, kept: int) -> None:
         self.games, self.done = games, kept
 
-    def part_ended(self, pairing: Pairing, so_far: Sequence[Part], games: int) -> None:
+    def part_ended(self, pairing: Pairing, so_far: Sequence[DealResults], games: int) -> None:
         self.done, self.now = self.done + games, self.now + games
 
 
@@ -256,7 +256,7 @@ class Stopped(Exception):
 
 
 class StopAfterOne(Watch):
-    def part_ended(self, pairing: Pairing, so_far: Sequence[Part], games: int) -> None:
+    def part_ended(self, pairing: Pairing, so_far: Sequence[DealResults], games: int) -> None:
         raise Stopped
 
 

@@ -28,7 +28,7 @@ from hanamachi.training.evaluation.matches import match, results_of
 from hanamachi.training.evaluation.page import evaluation_page
 from hanamachi.training.evaluation.playing import play_games
 from hanamachi.training.evaluation.ranking import TOO_NOISY
-from hanamachi.training.evaluation.results import Evaluation, Row, TeamScore, cross_play
+from hanamachi.training.evaluation.results import Evaluation, Row, TeamScore, win_rates_of
 
 ONE_ROUND = make_variant("hanamikoji", max_rounds=1)
 TOGETHER = make_variant("hanabi:3p", colours=2, ranks=3, hand_size=2)
@@ -405,7 +405,7 @@ def test_cycles_are_shown_and_written(tmp_path):
     won, lost = np.ones(20), np.zeros(20)
     names, pairs = ["rock", "scissors", "paper"], [(0, 1), (0, 2), (1, 2)]
     scores = np.array([won, lost, won])
-    whole = cross_play("sample", names, pairs, scores)
+    whole = win_rates_of("sample", names, pairs, scores)
     result = Evaluation("hanamikoji", {}, names, [], 40, 0, [whole])
     words = displayed(result)
     assert "rock beats scissors in 100.0, scissors beats paper in 100.0" in words
@@ -414,13 +414,13 @@ def test_cycles_are_shown_and_written(tmp_path):
     content = json.loads(files.write(result, tmp_path)[0].read_text())["results"][0]
     assert content["cycle"]["policies"] == names
     assert content["cyclic"] == 1
-    two = cross_play("sample", names[:2], pairs[:1], scores[:1])
+    two = win_rates_of("sample", names[:2], pairs[:1], scores[:1])
     assert "cyclic" not in displayed(Evaluation("hanamikoji", {}, names[:2], [], 40, 0, [two]))
 
 
 def test_cycles_that_noise_could_hide_are_not_shown():
     names, pairs = ["rock", "scissors", "paper"], [(0, 1), (0, 2), (1, 2)]
-    few = cross_play("sample", names, pairs, np.tile([0.0, 1.0], (3, 2)))
+    few = win_rates_of("sample", names, pairs, np.tile([0.0, 1.0], (3, 2)))
     assert few.noise >= TOO_NOISY
     assert "cyclic" not in displayed(Evaluation("hanamikoji", {}, names, [], 8, 0, [few]))
 

@@ -14,7 +14,7 @@ from hanamachi.training.evaluation import report
 from hanamachi.training.evaluation.files import as_csv
 from hanamachi.training.evaluation.page import evaluation_page
 from hanamachi.training.evaluation.ranking import rankings
-from hanamachi.training.evaluation.results import Evaluation, Forfeits, Row, TeamScore, cross_play
+from hanamachi.training.evaluation.results import Evaluation, Forfeits, Row, TeamScore, win_rates_of
 
 MANY = [f"policy-{number}" for number in range(20)]
 FEW = MANY[:5]
@@ -27,7 +27,7 @@ def rivals(names):
     pairs = list(combinations(range(len(names)), 2))
     chances = np.array([0.5 - (j - i) / (2 * len(names)) for i, j in pairs])
     scores = (rng.random((len(pairs), 50)) < chances[:, None]).astype(float)
-    result = cross_play("sample", names, pairs, scores)
+    result = win_rates_of("sample", names, pairs, scores)
     failed = [Forfeits(names[-2], names[0], "sample", 7, 3, 5, "ValueError: no idea", 1)]
     return Evaluation("hanamikoji", {}, names, [], 100, 0, [result], failed)
 
@@ -107,7 +107,7 @@ def test_the_mean_win_rate_is_that_against_all_others():
 
 @pytest.mark.parametrize(("games", "rough"), [(20, True), (598, True), (600, False)])
 def test_intervals_of_elo_from_few_games_are_called_rough(games, rough):
-    result = cross_play("sample", FEW[:2], [(0, 1)], np.full((1, games // 2), 0.5))
+    result = win_rates_of("sample", FEW[:2], [(0, 1)], np.full((1, games // 2), 0.5))
     evaluation = Evaluation("hanamikoji", {}, FEW[:2], [], games, 0, [result])
     assert ("rough" in printed(evaluation)) == ("rough" in evaluation_page(evaluation)) == rough
 
@@ -129,7 +129,7 @@ def test_intervals_of_scores_with_another_partner_are_called_rough_too():
 @pytest.mark.parametrize(("won", "margin"), [(10, 32.6), (8, 32.2), (5, 26.2)])
 def test_the_caption_names_how_far_an_interval_reaches_from_its_rate(won, margin):
     scores = np.repeat([1.0, 0.0], [won, 10 - won])[None]  # 10 won: 67.4 to 100
-    result = cross_play("sample", FEW[:2], [(0, 1)], scores)
+    result = win_rates_of("sample", FEW[:2], [(0, 1)], scores)
     (ranking,) = rankings(Evaluation("hanamikoji", {}, FEW[:2], [], 20, 0, [result]))
     assert f"± {margin} " in ranking.caption
 
@@ -157,7 +157,7 @@ def test_the_gap_of_teams_is_between_self_play_and_cross_play():
 )
 def test_groups_that_never_met_are_not_compared_unwarned(pairs, apart):
     scores = np.random.default_rng(0).choice([0, 0.5, 1], (len(pairs), 300))
-    result = cross_play("sample", FEW[:4], pairs, scores)
+    result = win_rates_of("sample", FEW[:4], pairs, scores)
     evaluation = Evaluation("hanamikoji", {}, FEW[:4], [], 600, 0, [result])
     (ranking,) = rankings(evaluation)
     assert bool(ranking.remarks) == apart, "and nothing is said of cycles where there are none"

@@ -14,7 +14,7 @@ from samples import sample
 from scipy.stats import binom
 
 from hanamachi.training.evaluation import statistics
-from hanamachi.training.evaluation.results import cross_play
+from hanamachi.training.evaluation.results import win_rates_of
 from hanamachi.training.evaluation.statistics import (
     at_once,
     cyclic_share,
@@ -336,7 +336,7 @@ def test_one_that_never_loses_has_a_finite_rating():
 
 def test_elo_hides_a_cycle_that_the_matrix_shows():
     names = ["rock", "scissors", "paper"]
-    result = cross_play("sample", names, PAIRS, np.array([WON, LOST, WON]))
+    result = win_rates_of("sample", names, PAIRS, np.array([WON, LOST, WON]))
     assert result.elo == pytest.approx([0, 0, 0], abs=1e-6)
     assert result.rate.tolist() == [[0.5, 1, 0], [0, 0.5, 1], [1, 0, 0.5]]
     assert result.cyclic == pytest.approx(1)
@@ -350,7 +350,7 @@ def test_a_cycle_is_found_in_either_direction_and_among_others():
     names = ["best", "paper", "scissors", "rock"]
     pairs = list(combinations(range(4), 2))
     scores = [WON, WON, WON, LOST, WON, LOST]  # scissors beat paper, paper rock, rock scissors
-    cycle = cross_play("sample", names, pairs, np.array(scores)).cycle
+    cycle = win_rates_of("sample", names, pairs, np.array(scores)).cycle
     assert cycle.policies == ("paper", "rock", "scissors")
 
 
@@ -360,15 +360,15 @@ def test_the_strongest_cycle_is_that_whose_least_rate_is_highest():
     scores = np.array([np.repeat([1.0, 0.0], [round(1000 * r), round(1000 * (1 - r))])
                        for r in map(rates.__getitem__, pairs)])  # fmt: skip
     scores[pairs.index((0, 1))] = np.repeat([1.0, 0.0], [800, 200])
-    cycle = cross_play("sample", list("abcd"), pairs, scores).cycle
+    cycle = win_rates_of("sample", list("abcd"), pairs, scores).cycle
     assert cycle.policies == ("a", "b", "c")
     assert cycle.rates == (0.8, 0.9, 0.9)
 
 
 def test_even_policies_and_pairs_have_no_cycle():
-    even = cross_play("sample", list("abc"), PAIRS, np.array([EVEN, EVEN, EVEN]))
+    even = win_rates_of("sample", list("abc"), PAIRS, np.array([EVEN, EVEN, EVEN]))
     assert (even.cyclic, even.cycle) == (0, None)
-    pair = cross_play("sample", list("ab"), [(0, 1)], WON[None])
+    pair = win_rates_of("sample", list("ab"), [(0, 1)], WON[None])
     assert (pair.cyclic, pair.noise, pair.cycle) == (0, 0, None)
 
 
@@ -376,7 +376,7 @@ def test_a_ladder_is_explained_by_its_ratings():
     ladder = expected_rates([400, 150, -50, -500])
     pairs = list(combinations(range(4), 2))
     games = simulated(ladder, 0, 1, 50_000, np.random.default_rng(0))
-    result = cross_play("sample", list("abcd"), pairs, games.mean(2))
+    result = win_rates_of("sample", list("abcd"), pairs, games.mean(2))
     assert result.cyclic < 0.001
     assert result.cycle is None
 
@@ -455,7 +455,9 @@ def test_a_cycle_of_noise_is_not_called_sure():
     """Even policies show a cycle in one evaluation of four, and in hardly any a sure one."""
     rng, trials = np.random.default_rng(5), sample(EVALUATIONS // 2, 0.2)
     cycles = [
-        cross_play("sample", list("abc"), PAIRS, simulated([0.5] * 3, 0, 0, 200, rng).mean(2)).cycle
+        win_rates_of(
+            "sample", list("abc"), PAIRS, simulated([0.5] * 3, 0, 0, 200, rng).mean(2)
+        ).cycle
         for _ in range(trials)
     ]
     shown = [cycle for cycle in cycles if cycle]
@@ -470,7 +472,7 @@ def test_a_leg_in_doubt_makes_a_cycle_of_strong_legs_doubtful():
     rates = [0.9, 0.5, 0.9]  # the first against the second and third, the second against the third
     sure = 0
     for _ in range(trials):
-        cycle = cross_play("sample", names, PAIRS, simulated(rates, 0, 0, 300, rng).mean(2)).cycle
+        cycle = win_rates_of("sample", names, PAIRS, simulated(rates, 0, 0, 300, rng).mean(2)).cycle
         sure += cycle is not None and cycle.sure
     assert sure / trials <= band(trials, 0.05)[1]
 

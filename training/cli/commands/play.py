@@ -12,7 +12,7 @@ from hanamachi.training.cli.terminal import ask, note_if_narrow, say
 if TYPE_CHECKING:
     from hanamachi.engine.game import Variant
     from hanamachi.policies.policy import Policy
-    from hanamachi.training.cli.play import Contest
+    from hanamachi.training.cli.terminal_game import TerminalGame
 
 
 def play(
@@ -38,47 +38,47 @@ def play(
     from hanamachi.sessions.saved_games import record_of, save
     from hanamachi.storage.files import refuse_existing
     from hanamachi.training.cli.colours import CardColours
-    from hanamachi.training.cli.play import play
+    from hanamachi.training.cli.terminal_game import play
 
     if record:
         refuse_existing(record)
     variant = make_variant(game, **assignments(options))
-    contest = ready_contest(variant, opponent, seat, seed)
+    table = ready_game(variant, opponent, seat, seed)
     if record:
-        save(record_of(contest.session), record)  # fails now if it would fail after the game
+        save(record_of(table.session), record)  # fails now if it would fail after the game
     note_if_narrow()
-    say(f"{contest.opponent.name} plays in all other seats.")
+    say(f"{table.opponent.name} plays in all other seats.")
     coloured = CardColours(variant)
     try:
-        play(contest, ask, lambda words: say(coloured(words)), thoughts)
+        play(table, ask, lambda words: say(coloured(words)), thoughts)
     finally:
         if record:
-            save(record_of(contest.session), record)
+            save(record_of(table.session), record)
             say(f"The game is saved; hanamachi replay {quote(str(record))} shows it again.")
 
 
-def ready_contest(
+def ready_game(
     variant: "Variant", opponent: str | None, seat: int, seed: int | None
-) -> "Contest":
-    """A contest in which the first move neither fails nor waits for code to be compiled."""
+) -> "TerminalGame":
+    """A game in which the first move neither fails nor waits for code to be compiled."""
     from hanamachi.policies.external.process import ProcessPolicy
     from hanamachi.policies.search.search import Search
     from hanamachi.policies.view_policy import ViewPolicy
-    from hanamachi.training.cli.play import Contest
+    from hanamachi.training.cli.terminal_game import TerminalGame
 
     policy = opponent_for(variant, opponent)
-    contest = Contest(variant, policy, seat, seed)
+    game = TerminalGame(variant, policy, seat, seed)
     if isinstance(policy, ProcessPolicy):
         policy.start()  # fails now if it would fail in the game
     if not isinstance(policy, Search | ViewPolicy):  # whose hints take seconds
-        contest.hint()  # compiles the policy's code before the first move
-    return contest
+        game.hint()  # compiles the policy's code before the first move
+    return game
 
 
 def opponent_for(variant: "Variant", opponent: str | None) -> "Policy":
     """The policy that plays in the other seats."""
     from hanamachi.policies import load_policy
-    from hanamachi.training.cli.play import usual_opponent
+    from hanamachi.training.cli.terminal_game import usual_opponent
 
     if opponent is None:
         return usual_opponent(variant)

@@ -1,6 +1,6 @@
 """Play in the terminal: a human and a policy, against each other or in a cooperative game together.
 
-`Contest` holds the game and the policy; `play` is the conversation. It reads through `ask` and
+`TerminalGame` holds the game and the policy; `play` is the conversation. It reads through `ask` and
 writes through `say`, so that a terminal, a test or a chat can lead it.
 """
 
@@ -48,7 +48,7 @@ def usual_opponent(variant: Variant) -> Policy:
     return load_policy(default_policy(variant), variant)
 
 
-class Contest:
+class TerminalGame:
     """A human in one seat and a policy in every other; no input or output."""
 
     def __init__(
@@ -202,52 +202,52 @@ def verbs_of(choices: Any) -> list[str]:
 # --- The conversation
 
 
-def play(contest: Contest, ask: Ask, say: Say, thoughts: bool = False) -> bool:
+def play(game: TerminalGame, ask: Ask, say: Say, thoughts: bool = False) -> bool:
     """Play to the end, or until the human leaves; returns whether the game was finished.
 
     With `thoughts`, each reply shows the policy's thought, which may reveal its hand.
     """
     say(HELP)
     try:
-        while not contest.terminated:
-            tell_news(contest, say)
-            if contest.my_turn:
-                take_turn(contest, ask, say)
+        while not game.terminated:
+            tell_news(game, say)
+            if game.my_turn:
+                take_turn(game, ask, say)
             else:
-                seat = contest.session.mover
-                hear_reply(contest, ask, say)
+                seat = game.session.mover
+                hear_reply(game, ask, say)
                 if thoughts:
-                    say(f"player {seat} ({contest.opponent.name}) plays with these probabilities:")
-                    say(spoken(contest, contest.thought))
-            if contest.round_end:
-                tell_news(contest, say)
-                say(f"\n{contest.round_end}\n")
+                    say(f"player {seat} ({game.opponent.name}) plays with these probabilities:")
+                    say(spoken(game, game.thought))
+            if game.round_end:
+                tell_news(game, say)
+                say(f"\n{game.round_end}\n")
     except EOFError:
         say("You have left the game. Goodbye!")
         return False
-    tell_news(contest, say)
+    tell_news(game, say)
     say("")
-    say(contest.uncovered())
-    say(contest.result())
-    offer_review(contest, ask, say)
+    say(game.uncovered())
+    say(game.result())
+    offer_review(game, ask, say)
     return True
 
 
-def offer_review(contest: Contest, ask: Ask, say: Say) -> None:
+def offer_review(game: TerminalGame, ask: Ask, say: Say) -> None:
     """Tell which of the human's moves lost most, if the human wants to know and the game allows."""
-    if "redeal" not in contest.variant.game.functions:  # which the search needs that judges
+    if "redeal" not in game.variant.game.functions:  # which the search needs that judges
         return
     with suppress(EOFError):
         if ask("r reviews your moves, Enter leaves the game ").strip().lower() in ("r", "review"):
-            say("\n".join(reviewed(contest)))
+            say("\n".join(reviewed(game)))
 
 
-def reviewed(contest: Contest) -> list[str]:
+def reviewed(game: TerminalGame) -> list[str]:
     """The human's moves that lost most, and what a search would have played."""
-    review = Review(record_of(contest.session), seats=[contest.seat])
+    review = Review(record_of(game.session), seats=[game.seat])
     while review.judge_next():
         pass
-    cooperative = contest.variant.game.cooperative
+    cooperative = game.variant.game.cooperative
     unit, scale = (" points", "") if cooperative else ("", " (a lost game is -1, a won one 1)")
     lines = [
         f"move {move.number}, {move.words}: a search expects {move.lost:.2f}{unit} less from it "
@@ -259,21 +259,21 @@ def reviewed(contest: Contest) -> list[str]:
     ]
 
 
-def tell_news(contest: Contest, say: Say) -> None:
-    for line in contest.news():
+def tell_news(game: TerminalGame, say: Say) -> None:
+    for line in game.news():
         say(line)
 
 
-def take_turn(contest: Contest, ask: Ask, say: Say) -> None:
+def take_turn(game: TerminalGame, ask: Ask, say: Say) -> None:
     """Ask until a line is one of the choices."""
-    say(f"\n{contest.table()}")
-    say(overview(contest))
+    say(f"\n{game.table()}")
+    say(overview(game))
     moved = False
     while not moved:
         try:
-            moved = obey(contest, ask("> ").strip().lower(), say)
+            moved = obey(game, ask("> ").strip().lower(), say)
         except UserError as mistake:
-            say(sentence(mistake, contest.opponent.name))
+            say(sentence(mistake, game.opponent.name))
 
 
 def sentence(error: UserError, policy: str) -> str:
@@ -282,57 +282,57 @@ def sentence(error: UserError, policy: str) -> str:
     return f"{words}." if words.startswith(policy) else f"{words[0].upper()}{words[1:]}."
 
 
-def hear_reply(contest: Contest, ask: Ask, say: Say) -> None:
+def hear_reply(game: TerminalGame, ask: Ask, say: Say) -> None:
     """The policy's move. One that fails can be asked again, or the human leaves the game."""
     while True:
         try:
-            contest.reply()
+            game.reply()
             return
         except UserError as failure:
-            say(sentence(failure, contest.opponent.name))
+            say(sentence(failure, game.opponent.name))
         if ask("Enter asks it again, q leaves the game ").strip().lower() in LEAVE:
             raise EOFError
 
 
-def obey(contest: Contest, line: str, say: Say) -> bool:
+def obey(game: TerminalGame, line: str, say: Say) -> bool:
     """Do what one line says; returns whether it was a move. UserError if it means nothing."""
     if line in LEAVE:
         raise EOFError
     if line.startswith("?"):
-        numbered = contest.numbered()
-        say(listed([numbered[words] for words in contest.matching(line[1:])]))
+        numbered = game.numbered()
+        say(listed([numbered[words] for words in game.matching(line[1:])]))
     elif line == "help":
         say(HELP)
     elif line == "show":
-        say(contest.table())
+        say(game.table())
     elif line == "log":
-        heard = contest.session.history().heard(contest.seat)
-        say("\n".join(map(contest.line, heard)))
+        heard = game.session.history().heard(game.seat)
+        say("\n".join(map(game.line, heard)))
     elif line == "hint":
-        thought = spoken(contest, contest.hint())
-        say(f"{contest.opponent.name} would play in your place with these probabilities:")
+        thought = spoken(game, game.hint())
+        say(f"{game.opponent.name} would play in your place with these probabilities:")
         say(thought)
     elif line:
-        contest.act(contest.find(line))
+        game.act(game.find(line))
         return True
     return False
 
 
-def spoken(contest: Contest, thought: Thought) -> str:
+def spoken(game: TerminalGame, thought: Thought) -> str:
     """A line for each choice, and one for the value."""
     lines = [f"{chance:7.1%}  {words}" for chance, words in thought.choices]
     if thought.value is None:
         return "\n".join(lines)
-    if contest.variant.game.cooperative:
+    if game.variant.game.cooperative:
         expected = f"{thought.value:7.1f}  points more that it expects, later ones counted less"
     else:
         expected = f"{thought.value:+7.2f}  the result that it expects, from -1 (lost) to 1 (won)"
     return "\n".join([*lines, expected])
 
 
-def overview(contest: Contest) -> str:
+def overview(game: TerminalGame) -> str:
     """All choices if they are few, else the number for each first word, and an example."""
-    numbered = contest.numbered()
+    numbered = game.numbered()
     if len(numbered) <= FEW:
         return "Your choices:\n" + "\n".join(f"  {line}" for line in numbered.values())
     lines = ["Your choices (? lists them):"]

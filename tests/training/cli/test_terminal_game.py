@@ -15,8 +15,8 @@ from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies import load_policy
 from hanamachi.policies.rules.rule_policy import RandomPolicy
 from hanamachi.sessions.saved_games import load, record_of, replay
-from hanamachi.training.cli.play import (
-    Contest,
+from hanamachi.training.cli.terminal_game import (
+    TerminalGame,
     listed,
     overview,
     play,
@@ -28,9 +28,9 @@ from hanamachi.training.cli.play import (
 PLAYERS = (2, 3, 4, 5)
 
 
-def contest(seed=1, opponent="greedy", seat=0, id="hanamikoji", **options):
+def terminal_game(seed=1, opponent="greedy", seat=0, id="hanamikoji", **options):
     variant = make_variant(id, **{"starter": 0, **options})
-    return Contest(variant, load_policy(opponent, variant), seat, seed)
+    return TerminalGame(variant, load_policy(opponent, variant), seat, seed)
 
 
 class Script:
@@ -44,8 +44,8 @@ class Script:
             raise EOFError
         return self.lines.pop(0)
 
-    def hold(self, contest):
-        return play(contest, self.ask, self.heard.append)
+    def hold(self, game):
+        return play(game, self.ask, self.heard.append)
 
     @property
     def text(self) -> str:
@@ -55,28 +55,28 @@ class Script:
 class FirstChoice(Script):
     """Types the words of the first choice, whatever it is."""
 
-    def __init__(self, contest):
+    def __init__(self, game):
         super().__init__()
-        self.contest = contest
+        self.game = game
 
     def ask(self, prompt):
-        if self.contest.terminated:
+        if self.game.terminated:
             raise EOFError
-        return next(iter(self.contest.choices().values()))
+        return next(iter(self.game.choices().values()))
 
 
 # --- From words to actions
 
 
 def test_every_choice_is_found_by_its_own_words():
-    game = contest()
+    game = terminal_game()
     assert len(game.choices()) > 50
     for action, words in game.choices().items():
         assert game.find(words) == action
 
 
 def test_first_words_may_be_short_and_cards_in_any_order():
-    game = contest()
+    game = terminal_game()
     words = next(w for w in game.choices().values() if w.startswith("competition"))
     verb, rest = words.split(" ", 1)
     first, second = rest.split(" | ")
@@ -99,7 +99,7 @@ def test_first_words_may_be_short_and_cards_in_any_order():
     ],
 )
 def test_mistyped_lines_are_told_what_to_do_and_change_nothing(line, words):
-    game = contest()
+    game = terminal_game()
     before = game.session.state().tobytes()
     with pytest.raises(UserError) as mistake:
         game.find(line)
@@ -111,7 +111,7 @@ def test_mistyped_lines_are_told_what_to_do_and_change_nothing(line, words):
 
 
 def test_question_mark_lists_what_begins_and_goes_on_so():
-    game = contest()
+    game = terminal_game()
     choices = list(game.choices().values())
     assert game.matching("") == choices
     assert game.matching("gi") == [w for w in choices if w.startswith("gift")]
@@ -124,10 +124,10 @@ def test_question_mark_lists_what_begins_and_goes_on_so():
 
 
 def test_many_choices_are_summed_up_and_few_are_listed():
-    game = contest()
+    game = terminal_game()
     assert len(overview(game).splitlines()) == 5
     game.act(game.find(game.matching("gift")[0]))
-    answer = Contest(game.variant, game.opponent, seat=1)
+    answer = TerminalGame(game.variant, game.opponent, seat=1)
     answer.session = game.session
     assert overview(answer).count("take") == len(answer.choices()) <= 3
 
@@ -142,7 +142,7 @@ def test_lines_are_tidied():
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_game_is_played_to_its_end_and_shows_what_was_hidden(seed, seat):
-    game = contest(seed, seat=seat, max_rounds=3)
+    game = terminal_game(seed, seat=seat, max_rounds=3)
     script = FirstChoice(game)
     assert script.hold(game)
     assert game.terminated
@@ -158,7 +158,7 @@ def test_partners_are_told_what_they_have_made_together(players):
     ends = set()
     for seed in range(8):
         options = {"strikeout_score": "fireworks", "colours": 2, "ranks": 3, "hand_size": 2}
-        game = contest(seed, "random", seed % players, f"hanabi:{players}p", **options)
+        game = terminal_game(seed, "random", seed % players, f"hanabi:{players}p", **options)
         script = FirstChoice(game)
         assert script.hold(game)
         score = int(game.position.score)
@@ -169,7 +169,7 @@ def test_partners_are_told_what_they_have_made_together(players):
 
 
 def test_the_same_seed_and_lines_give_the_same_game():
-    games = [contest(9) for _ in range(2)]
+    games = [terminal_game(9) for _ in range(2)]
     for game in games:
         FirstChoice(game).hold(game)
     assert games[0].session.actions == games[1].session.actions
@@ -180,7 +180,9 @@ def test_what_the_opponent_hides_is_never_said():
     """Whatever its hidden cards are, the words for its Secret and Trade-off are the same."""
     variant = make_variant("hanamikoji", starter=1)
     for seed in range(sample(40, 0.2)):
-        for full, told, _ in replies(Contest(variant, RandomPolicy(variant), seat=0, seed=seed)):
+        for full, told, _ in replies(
+            TerminalGame(variant, RandomPolicy(variant), seat=0, seed=seed)
+        ):
             verb = full.split()[0]
             assert told == (verb if verb in ("secret", "trade-off") else full)
 
@@ -205,7 +207,7 @@ def test_in_geishas_road_what_the_opponent_hides_is_never_said():
     variant = make_variant("geishas_road:advanced")
     heard = Counter()
     for seed in range(sample(12, 0.34)):
-        for full, told, _ in replies(Contest(variant, RandomPolicy(variant), seed % 2, seed)):
+        for full, told, _ in replies(TerminalGame(variant, RandomPolicy(variant), seed % 2, seed)):
             verb, hides = full.split()[0], "(" in full
             if verb == "intrigue":
                 assert told == "intrigue"
@@ -223,7 +225,7 @@ def test_in_hanabi_all_that_the_others_do_is_told_in_full(players):
     heard = set()
     for seed in range(sample(5, 0.4)):
         for full, told, before in replies(
-            Contest(variant, RandomPolicy(variant), players - 1, seed)
+            TerminalGame(variant, RandomPolicy(variant), players - 1, seed)
         ):
             assert told.startswith(full)
             heard.add((int(before.mover), told.split()[0]))
@@ -232,14 +234,14 @@ def test_in_hanabi_all_that_the_others_do_is_told_in_full(players):
 
 
 def test_the_card_just_drawn_is_named():
-    game = contest()
+    game = terminal_game()
     (drawn,) = [line for line in game.news() if "draws" in line]
     assert drawn.startswith("player 0 (you) draws ")
     assert drawn.split()[-1] in game.variant.actions.names
 
 
 def test_choices_are_numbered_and_found_by_their_numbers():
-    game = contest()
+    game = terminal_game()
     for number, (action, words) in enumerate(game.choices().items(), 1):
         assert game.numbered()[words].split()[0] == str(number)
         assert game.find(str(number)) == action
@@ -250,22 +252,22 @@ def test_choices_are_numbered_and_found_by_their_numbers():
 
 @pytest.mark.parametrize("id", hanamachi.VARIANTS)
 def test_all_that_is_said_fits_80_columns(id):
-    game = contest(opponent="random", id=id)
+    game = terminal_game(opponent="random", id=id)
     script = FirstChoice(game)
     script.hold(game)
-    lines = "\n".join([*script.heard, listed([*contest(id=id).numbered().values()])])
+    lines = "\n".join([*script.heard, listed([*terminal_game(id=id).numbered().values()])])
     assert max(map(len, lines.splitlines())) <= 80
 
 
 def test_a_game_ends_with_the_humans_side_at_the_bottom():
-    game = contest(seat=1, max_rounds=1)
+    game = terminal_game(seat=1, max_rounds=1)
     FirstChoice(game).hold(game)
     lines = game.uncovered().splitlines()
     assert lines.index(next(line for line in lines if line.startswith("player 1"))) > 5
 
 
 def test_the_human_hears_how_each_round_and_the_game_ended():
-    game = contest(3, max_rounds=2)
+    game = terminal_game(3, max_rounds=2)
     script = FirstChoice(game)
     script.hold(game)
     assert "round 1 is over" in script.text
@@ -273,7 +275,7 @@ def test_the_human_hears_how_each_round_and_the_game_ended():
 
 
 def test_a_finished_round_is_shown_with_its_secrets_before_the_next():
-    games = [contest(seed, opponent="random") for seed in range(sample(25, 0.6))]
+    games = [terminal_game(seed, opponent="random") for seed in range(sample(25, 0.6))]
     ends = [end for game in games for end in ends_of_rounds(game)]
     assert len(ends) > 3
     for number, finished, following in ends:
@@ -305,7 +307,7 @@ def favour(table):
 
 
 def test_hints_are_the_opponents_own_probabilities():
-    game = contest()
+    game = terminal_game()
     observation, mask = game.session.observe(0)
     chances, _, _ = game.opponent.distribution(observation[None], mask[None], np.zeros((1, 0)))
     hints = game.hint().choices
@@ -315,7 +317,7 @@ def test_hints_are_the_opponents_own_probabilities():
 
 
 def test_a_network_says_what_it_expects_of_the_position():
-    game = contest(opponent="hanamikoji")
+    game = terminal_game(opponent="hanamikoji")
     observation, mask = game.session.observe(0)
     memory = game.opponent.initial_memory(1)
     chances, values, _ = game.opponent.distribution(observation[None], mask[None], memory)
@@ -328,7 +330,7 @@ def test_a_network_says_what_it_expects_of_the_position():
 
 
 def test_each_reply_can_come_with_what_the_policy_thought():
-    game = contest(max_rounds=1)
+    game = terminal_game(max_rounds=1)
     script = FirstChoice(game)
     play(game, script.ask, script.heard.append, thoughts=True)
     for who, said, then in zip(*(script.heard[i:] for i in range(3)), strict=False):
@@ -356,8 +358,8 @@ class Torn(RandomPolicy):
 @pytest.mark.parametrize(("id", "surely"), [("hanabi:2p", True), ("hanamikoji", False)])
 def test_a_partner_plays_its_most_probable_action_and_a_rival_draws(id, surely, monkeypatch):
     variant, taken = make_variant(id, starter=0), []
-    monkeypatch.setattr(Contest, "step", lambda game, action: taken.append(action))
-    games = [Contest(variant, Torn(variant), seat=1, seed=seed) for seed in range(20)]
+    monkeypatch.setattr(TerminalGame, "step", lambda game, action: taken.append(action))
+    games = [TerminalGame(variant, Torn(variant), seat=1, seed=seed) for seed in range(20)]
     for game in games:
         game.reply()
     first = [game.session.observe(0)[1].argmax() for game in games]
@@ -366,7 +368,7 @@ def test_a_partner_plays_its_most_probable_action_and_a_rival_draws(id, surely, 
 
 
 def test_the_humans_moves_cost_a_search_that_remembers_nothing_no_time(monkeypatch):
-    game = contest(opponent="search:mcts:worlds=1")
+    game = terminal_game(opponent="search:mcts:worlds=1")
     asked = []
     monkeypatch.setattr(game.opponent, "distribution", lambda *seen: asked.append(seen))
     while game.my_turn:
@@ -375,7 +377,7 @@ def test_the_humans_moves_cost_a_search_that_remembers_nothing_no_time(monkeypat
 
 
 def test_after_the_game_the_moves_that_lost_most_are_told():
-    game = contest(max_rounds=1)
+    game = terminal_game(max_rounds=1)
     script = FirstChoice(game)
     script.ask = lambda prompt: "r" if game.terminated else FirstChoice.ask(script, prompt)
     script.hold(game)
@@ -389,7 +391,7 @@ def test_after_the_game_the_moves_that_lost_most_are_told():
 
 
 def test_a_game_can_be_left_and_its_record_kept():
-    game = contest()
+    game = terminal_game()
     words = next(iter(game.choices().values()))
     assert not Script(words, "quit").hold(game)
     again = replay(record_of(game.session))
@@ -399,7 +401,7 @@ def test_a_game_can_be_left_and_its_record_kept():
 @pytest.mark.parametrize(("lines", "moved"), [(["q"], 1), (["", "quit"], 2)])
 def test_an_opponent_that_fails_is_asked_again_or_the_game_is_left(lines, moved):
     variant = make_variant("hanamikoji", starter=0)
-    game = Contest(variant, FailsOnce(variant))
+    game = TerminalGame(variant, FailsOnce(variant))
     script = Script(next(iter(game.choices().values())), *lines)
     assert not script.hold(game)
     assert "Not yet." in script.heard
@@ -407,7 +409,7 @@ def test_an_opponent_that_fails_is_asked_again_or_the_game_is_left(lines, moved)
 
 
 def test_the_name_of_a_policy_that_fails_is_told_as_it_is_written():
-    game = contest(opponent="greedy")
+    game = terminal_game(opponent="greedy")
     game.opponent.name = "process:nope"
     for words, said in (
         ("process:nope ended", "process:nope ended."),
@@ -428,9 +430,9 @@ class FailsOnce(RandomPolicy):
 
 def test_a_seat_that_does_not_exist_is_refused():
     with pytest.raises(UserError, match="from 0 to 1"):
-        contest(seat=2)
+        terminal_game(seat=2)
     with pytest.raises(UserError, match="from 0 to 4, not 5"):
-        contest(seat=5, opponent="random", id="hanabi:5p")
+        terminal_game(seat=5, opponent="random", id="hanabi:5p")
 
 
 # --- In a real terminal
