@@ -48,9 +48,9 @@ def print_rows(rows: Rows, game: str) -> None:
     console.print(*rows_shown(rows), sep="\n")
 
 
-def rows_shown(rows: Rows, title: str = "") -> Iterator[Any]:
+def rows_shown(rows: Rows) -> Iterator[Any]:
     """A table of the rows; below those of a cooperative game, the histograms of the scores."""
-    yield shown(rows_table(rows, title))
+    yield shown(rows_table(rows))
     scores = [row for row in rows if isinstance(row, TeamScore)]
     if scores:
         yield Text(f"scores from 0 to {scores[0].best_score}:", style="dim")
@@ -87,8 +87,9 @@ def tables(evaluation: Evaluation, matrix: bool = False) -> Group:
     forfeits = map(printable, forfeit_notes(evaluation))
     parts: list[Any] = []
     if evaluation.opponents:
-        rows, *differences = comparisons(evaluation)
-        parts += rows_shown(evaluation.results, rows.title)
+        _, *differences = comparisons(evaluation)
+        parts += [heading(f"{evaluation.game}, {evaluation.games:,} games each")]
+        parts += rows_shown(evaluation.results)
         parts += [*map(Text, rough_scores_note(evaluation)), *map(shown, differences)]
     for ranking in () if evaluation.opponents else rankings(evaluation):
         games = f"{evaluation.games:,} games a pairing"

@@ -10,7 +10,7 @@ from hanamachi.training.evaluation.results import Evaluation, Row, Rows, TeamSco
 class ResultTable(NamedTuple):
     """A table: columns with names or words, then columns with numbers."""
 
-    title: str
+    title: str  # none for the table of an evaluation's results
     words: Sequence[str]  # the heads of the columns with words
     numbers: Sequence[str]  # the heads of the columns with numbers
     rows: Sequence[Sequence[str]]  # the cells of all columns
@@ -19,20 +19,19 @@ class ResultTable(NamedTuple):
 def comparisons(evaluation: Evaluation) -> Iterator[ResultTable]:
     """The results against opponents, and how they differ; nothing for a tournament."""
     if evaluation.opponents:
-        title = f"{evaluation.game}, {evaluation.games:,} games each"
-        yield rows_table(evaluation.results, title)
+        yield rows_table(evaluation.results)
     if evaluation.differences:
         yield differences_table(evaluation)
 
 
-def rows_table(rows: Rows, title: str = "") -> ResultTable:
+def rows_table(rows: Rows) -> ResultTable:
     """A line for each opponent or partner and way of play."""
     if isinstance(rows[0], TeamScore):
         words, numbers = ["policy", "with", "play"], ["games", "mean score", "perfect", "lost"]
     else:
         words, numbers = ["policy", "against", "play"], ["games", "wins, per cent", "95% interval"]
     lines = [[row.policy, row.other, row.play, f"{row.games:,}", *figures_of(row)] for row in rows]
-    return ResultTable(title, words, numbers, lines)
+    return ResultTable("", words, numbers, lines)
 
 
 def figures_of(row: Row | TeamScore) -> list[str]:
