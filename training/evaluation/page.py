@@ -12,7 +12,7 @@ from hanamachi.training.evaluation.ranking import (
     rankings,
     rough_scores_note,
 )
-from hanamachi.training.evaluation.result_tables import ResultTable, comparisons, notes
+from hanamachi.training.evaluation.result_tables import ResultTable, differences, notes, rows_table
 from hanamachi.training.evaluation.results import Evaluation
 from hanamachi.training.web_page import page, table
 
@@ -24,14 +24,16 @@ SHADE = 0.7  # the opacity of a cell of the worst or the best result
 def evaluation_page(evaluation: Evaluation) -> str:
     """The page of an evaluation: rankings and pairings, or each policy against its opponents."""
     title = f"{evaluation.game}: {evaluation.games:,} games of each pairing"
-    parts = [shown(each) for each in comparisons(evaluation)]
+    parts: list[str] = []
     if evaluation.opponents:
+        parts += [shown(rows_table(evaluation.results))]
         parts += paragraphs(rough_scores_note(evaluation))
+        parts += map(shown, differences(evaluation))
     else:
         parts += rankings_part(evaluation)
     if failed := forfeit_notes(evaluation):
         parts += ["<h2>Forfeited games</h2>", *paragraphs(failed)]
-    parts += [shown(each) for each in notes(evaluation)]
+    parts += map(shown, notes(evaluation))
     options = ", ".join(f"{name}={value}" for name, value in evaluation.options.items())
     parts.append(
         f"<p>Seed {evaluation.seed}; {escape(options)}. All intervals are 95% intervals.</p>"

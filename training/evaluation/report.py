@@ -27,7 +27,7 @@ from hanamachi.training.evaluation.ranking import (
 )
 from hanamachi.training.evaluation.result_tables import (
     ResultTable,
-    comparisons,
+    differences,
     notes,
     rows_table,
 )
@@ -87,10 +87,10 @@ def tables(evaluation: Evaluation, matrix: bool = False) -> Group:
     forfeits = map(printable, forfeit_notes(evaluation))
     parts: list[Any] = []
     if evaluation.opponents:
-        _, *differences = comparisons(evaluation)
         parts += [heading(f"{evaluation.game}, {evaluation.games:,} games each")]
         parts += rows_shown(evaluation.results)
-        parts += [*map(Text, rough_scores_note(evaluation)), *map(shown, differences)]
+        parts += map(Text, rough_scores_note(evaluation))
+        parts += map(shown, differences(evaluation))
     for ranking in () if evaluation.opponents else rankings(evaluation):
         games = f"{evaluation.games:,} games a pairing"
         parts += [heading(f"{evaluation.game}, {PLAY_WORDS[ranking.play]}, {games}")]

@@ -16,14 +16,6 @@ class ResultTable(NamedTuple):
     rows: Sequence[Sequence[str]]  # the cells of all columns
 
 
-def comparisons(evaluation: Evaluation) -> Iterator[ResultTable]:
-    """The results against opponents, and how they differ; nothing for a tournament."""
-    if evaluation.opponents:
-        yield rows_table(evaluation.results)
-    if evaluation.differences:
-        yield differences_table(evaluation)
-
-
 def rows_table(rows: Rows) -> ResultTable:
     """A line for each opponent or partner and way of play."""
     if isinstance(rows[0], TeamScore):
@@ -41,8 +33,10 @@ def figures_of(row: Row | TeamScore) -> list[str]:
     return [rate, f"{low} to {high}"]
 
 
-def differences_table(evaluation: Evaluation) -> ResultTable:
-    """How much better each policy did than the first one."""
+def differences(evaluation: Evaluation) -> Iterator[ResultTable]:
+    """How much better each policy did than the first one, if there are several."""
+    if not evaluation.differences:
+        return
     decimals, unit = (2, "points") if evaluation.cooperative else (1, "wins, per cent")
     rows = []
     for each in evaluation.differences:
@@ -53,7 +47,7 @@ def differences_table(evaluation: Evaluation) -> ResultTable:
         rows.append([*names, f"{each.games:,}", mean, f"{low} to {high}"])
     words = ["policy", "with" if evaluation.cooperative else "against", "play"]
     title = f"difference to {evaluation.policies[0]} on the same deals"
-    return ResultTable(title, words, ["games", unit, "95% interval"], rows)
+    yield ResultTable(title, words, ["games", unit, "95% interval"], rows)
 
 
 def notes(evaluation: Evaluation) -> Iterator[ResultTable]:
