@@ -23,7 +23,7 @@ from hanamachi.sessions.saved_games import load as load_game
 from hanamachi.sessions.saved_games import replay
 from hanamachi.training import Config, evaluate, train
 from hanamachi.training.evaluation import deals as playing
-from hanamachi.training.evaluation import files, json_results, matches, pairings, report
+from hanamachi.training.evaluation import files, json_results, pairings, report
 from hanamachi.training.evaluation.matches import match, results_of
 from hanamachi.training.evaluation.page import evaluation_page
 from hanamachi.training.evaluation.playing import play_games
@@ -569,7 +569,7 @@ def test_mistakes_are_told_in_one_sentence(change, words):
 
 
 def test_all_opponents_of_the_only_rule_policy_are_nobody(monkeypatch):
-    monkeypatch.setattr(matches, "rule_policies_for", lambda variant: ["random"])
+    monkeypatch.setattr(pairings, "rule_policies_for", lambda variant: ["random"])
     with pytest.raises(UserError, match="other than itself"):
         evaluate(["random"], "hanamikoji", 2, opponents=["all"])
 
