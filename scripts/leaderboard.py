@@ -6,9 +6,9 @@
 For each game that an agent ships for, all rule policies, its agents, and all others named play
 a tournament. In competitive games the agent that searches plays all of them, in Hanabi it plays
 with copies of the agent; with --add it does not play. Results are kept in leaderboard.json, so that
-a stopped script resumes, except within the search of a game of Hanabi, and make the page
-leaderboard.md. A game is measured again with --anew, if somebody is missing, if the number of games
-differs, or if an agent's weights have changed; policies that were added stay listed.
+a stopped script resumes, and make the page leaderboard.md. A game is measured again with --anew, if
+somebody is missing, if the number of games differs, or if an agent's weights have changed; policies
+that were added stay listed.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from time import perf_counter
@@ -28,16 +29,20 @@ import numpy as np
 from markdown_tables import heading, row, wins
 from numpy.typing import NDArray
 
+from hanamachi.engine.threads import processors
 from hanamachi.games.registry import VARIANTS
 from hanamachi.games.registry import variant as make_variant
 from hanamachi.policies.agents import agent_folder, agents_of
 from hanamachi.policies.load import load_policy
 from hanamachi.policies.networks.checkpoint import CONFIG
 from hanamachi.policies.rules.registry import rule_policies_for
+from hanamachi.storage.files import replacing
 from hanamachi.training.cli.main import run
+from hanamachi.training.evaluation.deals import divided
+from hanamachi.training.evaluation.fingerprints import DIGITS
 from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.evaluation.matches import evaluate
-from hanamachi.training.evaluation.playing import DecisionRequest, decide, play_games
+from hanamachi.training.evaluation.playing import Deals, DecisionRequest, decide, play_games
 from hanamachi.training.evaluation.progress import ShowGames
 from hanamachi.training.evaluation.ranking import TOO_NOISY
 from hanamachi.training.evaluation.report import bars
@@ -53,6 +58,7 @@ from hanamachi.training.exploitation import (
     summary,
 )
 from hanamachi.training.provenance import processor
+from hanamachi.training.workers import map_by
 
 SEARCHES = {"hanabi:2p": 1_000}  # games of the search
 BUDGET, TIMED = "worlds=16", "seconds=0.1"  # of the search that plays, and of one that is timed
@@ -60,6 +66,7 @@ BUDGET, TIMED = "worlds=16", "seconds=0.1"  # of the search that plays, and of o
 # what it believes of them is not quite true
 IN_ONE_SEAT, IN_ALL_SEATS = "worlds=64", "worlds=64,sure=3"
 MOST_IN_ALL_SEATS = 100  # games; a choice takes long
+PART = 20  # games of a search of Hanabi that are kept together
 TIMED_GAMES = 4
 TEACHER = "expert"  # the strongest rule policy that every game has
 SEED = 20_000  # of deals that no training and no evaluation of a run has seen
@@ -171,10 +178,9 @@ def search(id: str, games: int | None, others: Sequence[str], out: Path) -> dict
     """What the agent gains by search."""
     games = games or SEARCHES.get(id, 100 if VARIANTS[id].cooperative else 1_000)
     if VARIANTS[id].cooperative:
-        everywhere = search_in_team(
-            id, IN_ALL_SEATS, min(games, MOST_IN_ALL_SEATS), everywhere=True
-        )
-        return search_in_team(id, IN_ONE_SEAT, games) | {"everywhere": everywhere}
+        few = min(games, MOST_IN_ALL_SEATS)
+        everywhere = search_in_team(id, IN_ALL_SEATS, few, out, everywhere=True)
+        return search_in_team(id, IN_ONE_SEAT, games, out) | {"everywhere": everywhere}
     thinker = f"search:improve:{id}:"
     with ShowGames() as watch:
         how = {"play": "sample", "out": kept(id, out) / "search", "watch": watch}
@@ -218,22 +224,37 @@ def times_of(thinker: str, id: str, games: int) -> dict[str, Any]:
     return {name: rounded(value) for name, value in times.items()} | {"processor": processor()}
 
 
-def search_in_team(id: str, budget: str, games: int, everywhere: bool = False) -> dict[str, Any]:
+def search_in_team(
+    id: str, budget: str, games: int, out: Path, everywhere: bool = False
+) -> dict[str, Any]:
     """The score with a search in one seat, each in turn, and what it is more than without.
 
-    With `everywhere`, all seats search, each as if the others did not.
+    With `everywhere`, all seats search, each as if the others did not. All processors play.
     """
-    variant, thinker = make_variant(id), f"search:single_agent:{id}:{budget}"
-    pair = load_policy(id), load_policy(thinker, id)
-    deals = np.arange(games, dtype=np.uint64)
-    turn = (deals.astype(np.int64)[:, None] + np.arange(variant.seats)) % variant.seats
-    searching = np.ones_like(turn) if everywhere else (turn == 0).astype(np.int64)
-    plain, searched = (
-        play_games(pair, variant, seating, deals, SEED, "argmax")[0][:, 0]
-        for seating in (np.zeros_like(turn), searching)
-    )
+    thinker, weights = f"search:single_agent:{id}:{budget}", weights_of(id)[id][:DIGITS]
+    folder = kept(id, out) / f"{weights}-{budget}-{'all' if everywhere else 'one'}"
+    deals = divided(np.arange(games, dtype=np.uint64), PART)
+    with map_by(min(processors(), len(deals))) as mapper:
+        parts = list(mapper(partial(scores_of_team, id, thinker, everywhere, folder), deals))
+    plain, searched = np.concatenate(parts, axis=1)
     about = {"policy": thinker, "games": games}
     return {**about, "score": estimate(searched), "gain": estimate(searched - plain)}
+
+
+def scores_of_team(id: str, thinker: str, everywhere: bool, folder: Path, deals: Deals) -> Float64s:
+    """The scores of these deals without and with search, (2, D), which the folder keeps."""
+    file = folder / f"{deals[0]}-{len(deals)}.npy"
+    if not file.exists():
+        variant, pair = make_variant(id), (load_policy(id), load_policy(thinker, id))
+        turn = (deals.astype(np.int64)[:, None] + np.arange(variant.seats)) % variant.seats
+        searching = np.ones_like(turn) if everywhere else (turn == 0).astype(np.int64)
+        scores = [
+            play_games(pair, variant, seating, deals, SEED, "argmax")[0][:, 0]
+            for seating in (np.zeros_like(turn), searching)
+        ]
+        with replacing(file) as writing:
+            np.save(writing, scores)
+    return np.load(file)
 
 
 def estimate(scores: Float64s) -> dict[str, float]:

@@ -107,9 +107,23 @@ def test_a_search_has_a_rating_once_it_has_played_everybody():
 
 @pytest.mark.parametrize("everywhere", [False, True])
 @pytest.mark.parametrize(("tried", "changes"), [(1, False), (20, True)])
-def test_a_search_gains_by_what_its_blueprint_would_not_play(tried, changes, everywhere):
+def test_a_search_gains_by_what_its_blueprint_would_not_play(tried, changes, everywhere, tmp_path):
     budget, team = f"worlds=2,hands=10,top={tried}", runpy.run_path(str(SCRIPT))["search_in_team"]
-    found = team("hanabi:3p", budget, 3, everywhere)
+    found = team("hanabi:3p", budget, 3, tmp_path, everywhere)
     assert found["games"] == 3
     assert (found["gain"]["low"] == found["gain"]["high"] == 0) != changes
     assert found["score"]["low"] <= found["score"]["mean"] <= found["score"]["high"]
+
+
+def test_a_stopped_search_of_a_team_goes_on_with_the_same_result(tmp_path):
+    team = runpy.run_path(str(SCRIPT))["search_in_team"]
+    whole = team("hanabi:2p", "worlds=2,hands=10", 3, tmp_path / "whole")
+    team.__globals__.update(PART=1, processors=lambda: 1)
+    assert team("hanabi:2p", "worlds=2,hands=10", 3, tmp_path) == whole
+    kept = sorted(tmp_path.glob("leaderboard.games/hanabi-2p/*/*.npy"))
+    assert len(kept) == 3
+    kept[2].unlink()
+    team.__globals__.update(load_policy=None)  # what is kept is not played again
+    with pytest.raises(TypeError):
+        team("hanabi:2p", "worlds=2,hands=10", 3, tmp_path)
+    assert team("hanabi:2p", "worlds=2,hands=10", 2, tmp_path)["games"] == 2
