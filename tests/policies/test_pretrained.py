@@ -23,7 +23,7 @@ from hanamachi.policies.agents import (
     variant_of,
 )
 from hanamachi.policies.networks.checkpoint import load_checkpoint
-from hanamachi.training import best_responses
+from hanamachi.training import response_configs
 from hanamachi.training.config import Config
 from hanamachi.training.evaluation.json_results import read_rows
 from hanamachi.training.evaluation.learned import Result, read_learned
@@ -215,8 +215,8 @@ def test_they_are_small_enough_to_ship():
 
 
 def test_the_script_ships_a_run_with_its_papers(tmp_path, monkeypatch):
-    monkeypatch.setattr(best_responses, "WARM_STARTS", ("{0}",))  # a search takes long to clone
-    monkeypatch.setattr(best_responses, "SETTINGS", {"num_games": 4, "ppo": {"batch_size": 32}})
+    monkeypatch.setattr(response_configs, "WARM_STARTS", ("{0}",))  # a search takes long to clone
+    monkeypatch.setattr(response_configs, "SETTINGS", {"num_games": 4, "ppo": {"batch_size": 32}})
     network = {"hidden": [16], "features": ["advice"]}
     tiny = {"game": "hanamikoji", "steps": 64, "num_games": 4, "network": network}
     tiny |= {"evaluation": {"games": 2, "final_games": 2, "final_opponents": ["expert"]}}

@@ -26,7 +26,7 @@ from hanamachi.training.arena import grade
 from hanamachi.training.benchmark import engine, kernel
 from hanamachi.training.cli import main as cli
 from hanamachi.training.cli.app import app
-from hanamachi.training.evaluation import pairings
+from hanamachi.training.evaluation import plan
 from hanamachi.training.exact import SMALL as SMALL_VERSIONS
 from hanamachi.training.exact import report
 from hanamachi.training.ownership import LOCK
@@ -225,7 +225,7 @@ def test_a_file_in_the_place_of_a_folder_is_named_before_the_work(
     (tmp_path / "bots").mkdir()
     (tmp_path / "afile").write_text("theirs")
     for module, work in (
-        (report, "tree_of"), (grade, "tree_of"), (benchmark, "run"), (pairings, "play_part"),
+        (report, "tree_of"), (grade, "tree_of"), (benchmark, "run"), (plan, "play_part"),
     ):  # fmt: skip
         monkeypatch.setattr(module, work, must_not_happen)
     for out in ("afile", "afile/deeper"):
