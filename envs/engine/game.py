@@ -51,7 +51,7 @@ class Actions(ABC):
         """By kind of thing, such as slots: (A, R, H) 1 where an action uses one in a role."""
         return {}
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """It changes whenever an action number changes its meaning."""
         return sha256(repr(self.moves).encode()).hexdigest()

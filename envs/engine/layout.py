@@ -174,7 +174,7 @@ class Layout:
         blocks = [entries[self.slice(name)].reshape(count, -1) for name in names]
         return np.hstack([np.zeros((count, 0), np.int64), *blocks])
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Changes whenever an entry changes its place, its bounds or its meaning."""
         return sha256(repr((self.segments, self.blocks)).encode()).hexdigest()

@@ -49,7 +49,7 @@ def load_process(spec: str, variant: Variant) -> "ProcessPolicy":
 
 def checked_program(program: Any) -> list[str]:
     """A program and its arguments, as the system takes them; UserError if they are none."""
-    if not program:
+    if not program or program == [""]:
         raise UserError("process: needs a command, such as process:./mybot")
     words = program if isinstance(program, list | tuple) else [program]
     for word in words:
