@@ -319,8 +319,8 @@ def test_what_is_left_of_the_work_is_not_done_after_a_mistake(cluster, tmp_path)
         (tmp_path / str(number)).touch()
 
     with pytest.raises(UserError, match="not here"):
-        list(map_on_cluster(work, range(20)))
-    assert list(map_on_cluster(lambda _: (tmp_path / "19").exists(), [0])) == [False]
+        list(map_on_cluster(work, range(100)))
+    assert list(map_on_cluster(lambda _: (tmp_path / "99").exists(), [0])) == [False]
 
 
 @pytest.mark.skipif(not WHOLE, reason="in short, sweeps show that runs learn there")
