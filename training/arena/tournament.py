@@ -124,8 +124,12 @@ def play_tournament(
     how = {"numbered": NUMBERED, **limits_and_files(folder, programs, others, limits)}
     with saved_parts(out / GAMES_FOLDER, {**about, **how}, results_in(out), may_grow=True) as saved:
         plan = Plan(games, seed, strict=False, saved=saved)
-        director = MatchPlayer(matches, plan, processes or processors(), watch or Watch())
-        rounds = [director.all_meet_all()] if swiss is None else director.swiss_rounds(swiss, names)
+        match_player = MatchPlayer(matches, plan, processes or processors(), watch or Watch())
+        rounds = (
+            [match_player.all_meet_all()]
+            if swiss is None
+            else match_player.swiss_rounds(swiss, names)
+        )
     played = list(chain.from_iterable(each.matches for each in rounds))
     if not played:
         raise UserError(f"no bot starts: {rounds[0].not_played[0][1].failures[0].error}")

@@ -1,6 +1,5 @@
 """All commands of `hanamachi`, in the order in which `--help` lists them."""
 
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -40,6 +39,8 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 def print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(version("hanamachi"))
         raise typer.Exit
 

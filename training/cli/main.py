@@ -102,7 +102,7 @@ def interrupt_main_thread(number: int) -> None:
 
 
 def read_and_print_all() -> None:
-    """Let commands go on after characters that cannot be decoded, and after closed pipes."""
+    """Keep undecodable characters and closed pipes from stopping a command."""
     for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace")):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors=errors)

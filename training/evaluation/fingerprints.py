@@ -7,7 +7,7 @@ PyTorch and learners of stable-baselines3 are seen, by their weights.
 
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from hashlib import sha256
@@ -93,17 +93,17 @@ def made_of(thing: Any) -> Iterator[Any]:
         module = getattr(thing, "__module__", None) or type(thing).__module__
         file = file_of_module(module)
         yield digest_of([file]) if file and file.is_file() else ""
-        if (weights := weights_of(thing)) is not None:
-            yield weights
+        if weights := weights_of(thing):
+            yield weights()
         else:
             yield from settings_of(thing) if isinstance(thing, Policy) else inside(thing)
 
 
-def weights_of(thing: Any) -> Any:
-    """The weights of a module of PyTorch or a learner of stable-baselines3; None of others."""
+def weights_of(thing: Any) -> Callable[[], Any] | None:
+    """What gives the weights of a module of PyTorch or a learner of stable-baselines3, if it is."""
     for name in ("state_dict", "get_parameters"):
         if not isinstance(thing, type) and callable(weights := getattr(thing, name, None)):
-            return weights()
+            return weights
     return None
 
 

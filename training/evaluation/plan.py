@@ -74,7 +74,7 @@ def check_games(games: int, seed: int, variant: Variant, seeds: int = SEEDS) -> 
 
 
 def batch_size(games: int, processors: int) -> int:
-    """How many games make a part, if so many processors play."""
+    """How many games make a part if this number of processors play."""
     return min(BATCH, max(GAMES_PER_PART, games // (PARTS_PER_PROCESSOR * processors)))
 
 

@@ -165,7 +165,9 @@ class Pairings:
     def _cell(self, value: float) -> Text:
         if np.isnan(value):
             return Text("-", style="dim")
-        return Text(f"{value:.2f}") if self.ranking.histograms else percent(value / 100)
+        if self.ranking.histograms:
+            return Text(f"{value:.{self.ranking.decimals}f}")
+        return percent(value / 100)
 
 
 def percent(rate: float) -> Text:
