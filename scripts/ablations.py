@@ -2,10 +2,10 @@
 
     python scripts/ablations.py --out docs
 
-Every setting learns on small games whose NashConv is computed exactly: Kuhn and Leduc poker, played
-through OpenSpiel, and small versions of ours, by default two of Hanamikoji and one of Geisha's
-Road. Each result is kept in ablations.json, so that a stopped script resumes; all results
-together make a page with tables and a plot.
+Every setting learns on small games whose NashConv is computed exactly: Kuhn poker, played through
+OpenSpiel, Leduc poker, as a game of our engine, and small versions of ours, by default two of
+Hanamikoji and one of Geisha's Road. Each result is kept in ablations.json, so that a stopped script
+resumes; all results together make a page with tables and a plot.
 """
 
 import argparse
@@ -22,6 +22,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from credit import unsigned
+from leduc import leduc
 from pyspiel import load_game
 
 from hanamachi.adapters.openspiel_aec import OpenSpielAEC
@@ -35,8 +36,9 @@ from hanamachi.training.evaluation.json_results import write_json
 from hanamachi.training.exact import SMALL, Tree, nash_conv, tabulate, tree_of, tree_of_openspiel
 from hanamachi.training.learner.aec import AECSelfPlayVecEnv
 from hanamachi.training.learner.turn_based import TurnBasedVecEnv
+from hanamachi.training.learner.vecenv import SelfPlayVecEnv
 
-POKER = ("kuhn_poker", "leduc_poker")
+KUHN, LEDUC = POKER = ("kuhn_poker", "leduc_poker")
 GAMES = (*POKER, "hanamikoji-gifts", "hanamikoji-competitions", "introductory-gifts")
 WHOLE = {  # the learner with all its pieces; what is not named is as in any run
     "device": "cpu",
@@ -57,7 +59,7 @@ PIECES: Mapping[str, Mapping[str, Any]] = {  # what is changed, one thing each
     "credit: unsigned": {},
     "head: plain": {},
 }
-# noise and circles are what is left in Leduc: more games, whole returns, and an average over more
+# noise and circles are what is left in Leduc: more games, and an average over more
 SLOW: Mapping[str, Mapping[str, Any]] = {
     "slow": {
         "num_games": 1024,
@@ -70,7 +72,19 @@ SLOW: Mapping[str, Mapping[str, Any]] = {
         },
         "magnet": {"kind": "average", "kl_coef": 1.0},
         "average": {"decay": 0.9995},
-    }
+    },
+    "all actions": {  # the magnet is the policy before each rollout, so that its steps are small
+        "num_games": 1024,
+        "critic": "action_values",
+        "ppo": {
+            "ent_coef": [0.3, 0.03],
+            "batch_size": 4096,
+            "gae_lambda": 0.8,
+            "learning_rate": [2e-3, 1e-5],
+        },
+        "magnet": {"kind": "refreshed", "kl_coef": [4.0, 16.0], "every": 1},
+        "average": {"decay": 0.9995},
+    },
 }
 ROWS = {**PIECES, **SLOW}
 EXPORTS = ("policy", "average")
@@ -150,9 +164,11 @@ def settings(game: str, piece: str, steps: int, seed: int) -> Config:
 
 def games_of(game: str, piece: str, config: Config) -> TurnBasedVecEnv:
     """The games to learn from, credited and described as the piece says."""
-    if game in POKER:
-        make = partial(OpenSpielAEC, game)
-        games: Any = AECSelfPlayVecEnv(make, config.num_games, config.seed)
+    games: Any
+    if game == KUHN:
+        games = AECSelfPlayVecEnv(partial(OpenSpielAEC, game), config.num_games, config.seed)
+    elif game == LEDUC:
+        games = SelfPlayVecEnv(leduc(), config.num_games, config.seed)
     else:
         games = make_games(config)
         if piece == "head: plain":
@@ -170,7 +186,9 @@ class Plain:
 
 @cache
 def tree_named(game: str) -> Tree:
-    return tree_of_openspiel(load_game(game)) if game in POKER else tree_of(variant(game))
+    if game == KUHN:
+        return tree_of_openspiel(load_game(game))
+    return tree_of(leduc() if game == LEDUC else variant(game))
 
 
 # --- All runs

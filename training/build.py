@@ -18,7 +18,15 @@ from hanamachi.policies.networks.head import head_of
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.policy import Policy
 from hanamachi.sessions.arguments import whole_number
-from hanamachi.training.config import PAST, SELF, Config, DistillationSettings, NetworkSettings
+from hanamachi.training.config import (
+    ACTION_VALUES,
+    PAST,
+    SELF,
+    Config,
+    DistillationSettings,
+    NetworkSettings,
+)
+from hanamachi.training.learner.all_actions import AllActionsLearner
 from hanamachi.training.learner.clone import BehaviourCloning, Cloning, Imitation, Lessons
 from hanamachi.training.learner.critic import forms_of_all
 from hanamachi.training.learner.distillation import Distillation, Searching
@@ -118,6 +126,8 @@ def new_learner(
 
 
 def learner_class(config: Config) -> type[SelfPlayPPO]:
+    if config.critic == ACTION_VALUES:
+        return AllActionsLearner
     return Distillation if config.distillation.share else SelfPlayPPO
 
 
@@ -163,7 +173,7 @@ def check_rollout(config: Config) -> None:
         return
     variant, decisions = config.variant(), config.rollout
     observation = 4 * Features(variant, config.network.features).layout.size
-    seen = observation * (variant.seats if config.critic == "all" else 1)
+    seen = observation * (1 if config.critic == "own" else variant.seats)
     has_scores = config.magnet.kl_coef or config.distillation.share or config.teacher
     per_action = 5 if has_scores else 1  # a mask, and a number of the magnet or of the teacher
     searched = 12 * config.distillation.tried if config.distillation.share else 0
@@ -214,8 +224,9 @@ def check_dataset(config: Config) -> None:
 def learner_settings(config: Config, games: TurnBasedVecEnv) -> dict[str, Any]:
     """The settings of `config` as stable-baselines3 takes them."""
     policy = network_settings(config.network, games)
-    if config.critic == "all":
+    if config.critic != "own":
         policy |= critic_settings(policy.get("forms"), games)
+        policy["action_values"] = config.critic == ACTION_VALUES
     return {
         "learning_rate": schedule(config.ppo.learning_rate),
         "n_steps": config.ppo.n_steps,

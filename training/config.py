@@ -42,7 +42,7 @@ from hanamachi.limits import (
 )
 from hanamachi.policies.features.base import Features
 from hanamachi.policies.names import DATASET, is_bare_folder, is_checkpoint, is_dataset_folder
-from hanamachi.policies.networks.canonical import check_symmetries
+from hanamachi.policies.networks.canonical import AS_SHOWN, check_symmetries
 from hanamachi.policies.networks.head import head_of
 from hanamachi.policies.networks.tables import check_size, weight_shapes
 from hanamachi.storage.reading import is_nested
@@ -55,6 +55,7 @@ from hanamachi.training.settings_file import read_settings
 
 SWEEP = "sweep"  # the section that makes the file of a run that of a sweep
 SELF, PAST = "self", "past"  # in `opponents`; every other name loads a policy
+ACTION_VALUES = "action_values"  # of `critic`
 VALUE_SHARE = 10  # at most a tenth of a run's decisions train only the value
 
 
@@ -252,8 +253,10 @@ class Config(Model):
     network: NetworkSettings = NetworkSettings()
     clone: CloneSettings = CloneSettings()
     ppo: PPOSettings = PPOSettings()
-    critic: Literal["own", "all"] = "own"
-    """Critic input: the player's own observation, or all hands (centralised critic)."""
+    critic: Literal["own", "all", "action_values"] = "own"
+    """What the critic sees: the player's own observation, or all hands (centralised critic). With
+    action_values it sees all hands and values each action, and the policy learns from all of them,
+    not only from the one played."""
     magnet: MagnetSettings = MagnetSettings()
     distillation: DistillationSettings = DistillationSettings()
     average: AverageSettings = AverageSettings()
@@ -309,6 +312,8 @@ class Config(Model):
         if self.distillation.share:
             self._can_be_distilled()
         check_symmetries(self.variant(), self.network.symmetries, self.network.features)
+        if self.critic == ACTION_VALUES:
+            self._can_value_actions()
         if self.augmentation == "other_play":
             self._can_play_other_play()
         return self
@@ -376,6 +381,17 @@ class Config(Model):
             raise ValueError("distillation discounts nothing: set ppo.gamma to 1")
         if self.augmentation != "none":
             raise ValueError("distillation searches games as they are: remove augmentation")
+
+    def _can_value_actions(self) -> None:
+        """What the policy learns from must be the critic's values of the game's own actions."""
+        if self.distillation.share:
+            raise ValueError("distillation learns from its search: set critic to own or all")
+        if self.network.symmetries != AS_SHOWN:
+            raise ValueError(
+                "critic: action_values sees positions as they are: remove network.symmetries"
+            )
+        if self.ppo.clip_range != PPOSettings().clip_range:
+            raise ValueError("critic: action_values clips nothing: remove ppo.clip_range")
 
     def _can_play_other_play(self) -> None:
         """All players must see the same game under other names of its colours."""

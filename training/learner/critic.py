@@ -36,6 +36,7 @@ class Critic(nn.Module):
         hidden: Sequence[int],
         advice: NDArray[np.int64] = NO_ADVICE,
         forms: Forms | None = None,
+        actions: int = 0,
     ) -> None:
         """`bound` (N + K,) is the largest size of each entry; entries in `advice` are left out.
 
@@ -47,7 +48,8 @@ class Critic(nn.Module):
         self.trunk = nn.Sequential()
         for width, next_width in pairwise([self.input_scaling.size, *hidden]):
             self.trunk.extend([orthogonal(nn.Linear(width, next_width)), nn.ReLU()])
-        self.change = nn.Linear(hidden[-1], 1)
+        self.actions = actions
+        self.change = nn.Linear(hidden[-1], actions or 1)
         nn.init.zeros_(self.change.weight)
         nn.init.zeros_(self.change.bias)
 
@@ -57,7 +59,15 @@ class Critic(nn.Module):
         if self.forms:
             no_actions = torch.zeros((len(whole), 0), dtype=torch.bool, device=whole.device)
             whole = self.forms(whole, no_actions).observations
-        return values.detach() + self.change(self.trunk(self.input_scaling(whole))).squeeze(-1)
+        changes = self.change(self.trunk(self.input_scaling(whole)))
+        if self.actions:
+            return values.detach().unsqueeze(-1) + changes
+        return values.detach() + changes.squeeze(-1)
+
+
+def values_of(values: Tensor, actions: Tensor) -> Tensor:
+    """The values (B,) of these actions; values (B,) do not depend on them."""
+    return values if values.dim() == 1 else values.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
 
 
 def forms_of_all(forms: Forms, variant: Variant) -> Forms:

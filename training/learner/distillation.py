@@ -151,7 +151,11 @@ class Distillation(SelfPlayPPO):
         return {name: value for name, value in now.items() if name != "clip_range"}
 
     def policy_loss(
-        self, chances: LegalDistribution, batch: Any, scheduled: Mapping[str, float]
+        self,
+        chances: LegalDistribution,
+        values: Tensor,
+        batch: Any,
+        scheduled: Mapping[str, float],
     ) -> tuple[Tensor, dict[str, Tensor]]:
         gains = torch.zeros(batch.masks.shape, device=batch.gains.device)
         gains.scatter_add_(1, batch.tried, batch.gains)

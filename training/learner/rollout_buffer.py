@@ -27,18 +27,22 @@ def mover_signed_advantages(
     gamma: float,
     gae_lambda: float,
     elapsed: NDArray[Any] | float = 1,  # (T, B)
+    expected: NDArray[Any] | float = 0,  # (T, B)
 ) -> NDArray[Any]:
     """The generalised advantage of each decision for the seat that made it, (T, B).
 
     After a decision `elapsed` decisions go by until the next one here, as others may decide too.
+    A critic of actions has `expected` an advantage of the action that was made; the results then
+    correct it, and the advantages are those of expected SARSA(lambda).
     """
     advantages = np.zeros(rewards.shape, np.result_type(rewards, values, np.float32))
     carry = gamma**elapsed * signs * ~terminated
     following = np.zeros_like(advantages[0])
+    expected = np.broadcast_to(expected, rewards.shape)
     for t in reversed(range(len(rewards))):
-        delta = rewards[t] + carry[t] * values[t + 1] - values[t]
+        delta = rewards[t] + carry[t] * values[t + 1] - values[t] - expected[t]
         following = delta + gae_lambda * carry[t] * following
-        advantages[t] = following
+        advantages[t] = expected[t] + following
     return advantages
 
 
@@ -62,8 +66,8 @@ class NetworkInputs(NamedTuple):
 
 
 PLAYED = (
-    *NetworkInputs._fields, "actions", "log_probabilities", "values", "rewards", "terminated",
-    "signs", "elapsed",
+    *NetworkInputs._fields, "actions", "log_probabilities", "values", "expected", "rewards",
+    "terminated", "signs", "elapsed",
 )  # fmt: skip
 
 
@@ -85,6 +89,7 @@ class SelfPlayBuffer(BaseBuffer):
         decisions = self.buffer_size, self.n_envs
         self.actions = self.room(dtype=torch.int64)
         self.log_probabilities = self.room()
+        self.expected = self.room()
         self.magnet_log_probs = self.room(0)
         self.values = torch.zeros((self.buffer_size + 1, self.n_envs), device=self.device)
         self.rewards = np.zeros(decisions, np.float32)
@@ -92,6 +97,7 @@ class SelfPlayBuffer(BaseBuffer):
         self.signs = np.zeros(decisions, np.float32)
         self.elapsed = np.ones(decisions, np.float32)
         self.advantages, self.returns = self.room(), self.room()
+        self.advantage_scale = 1.0
         self.value_scale, self.explained_variance = 1.0, float("nan")  # before any rollout
         self.packings: dict[str, Packing] = {}
 
@@ -146,14 +152,17 @@ class SelfPlayBuffer(BaseBuffer):
         `value_scale` is the variance of the returns if that is above 1; see `value_error`.
         """
         values = self.values.numpy(force=True)
+        expected = self.expected.numpy(force=True)
         # non-finite values raise an error when an action is drawn
         with np.errstate(over="ignore", invalid="ignore"):
             played = self.rewards, values, self.terminated, self.signs
-            advantages = mover_signed_advantages(*played, self.gamma, self.gae_lambda, self.elapsed)
+            how = self.gamma, self.gae_lambda, self.elapsed, expected
+            advantages = mover_signed_advantages(*played, *how)
             returns = advantages + values[:-1]
             precise = returns.astype(np.float64)  # whose squares do not overflow
             self.value_scale = max(1.0, float(precise.var()))
             self.explained_variance = explained_variance(values[:-1], precise)
+            self.advantage_scale = float(advantages.std(dtype=np.float64)) + 1e-8
             advantages = standardised(advantages)
         self.returns = torch.from_numpy(returns).to(self.device)
         self.advantages = torch.from_numpy(advantages).to(self.device)

@@ -32,6 +32,7 @@ from torch import Tensor
 
 from hanamachi.errors import UserError, shown
 from hanamachi.policies.networks.legal_softmax import LegalDistribution
+from hanamachi.training.learner.critic import values_of
 from hanamachi.training.learner.magnet import MovingAverage, SlowCopy
 from hanamachi.training.learner.precision import HIGHEST, matmul_precision
 from hanamachi.training.learner.rollout_buffer import Minibatch, NetworkInputs, SelfPlayBuffer
@@ -217,7 +218,8 @@ class SelfPlayPPO(MaskablePPO):
         """Choose an action in every game, (B,), and store its log-probability and value."""
         drawn = self._decide(buffer.store(env))
         t = buffer.pos
-        buffer.actions[t], buffer.log_probabilities[t], buffer.values[t] = drawn
+        buffer.actions[t], buffer.log_probabilities[t] = drawn.actions, drawn.log_probabilities
+        buffer.values[t], buffer.expected[t] = drawn.values, drawn.expected
         actions: NDArray[np.int64] = drawn.actions.numpy(force=True)
         return actions
 
@@ -290,15 +292,17 @@ class SelfPlayPPO(MaskablePPO):
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """The loss on a minibatch, and the parts of it that are logged."""
         chances, values = self.policy.network(batch.observations, batch.masks)
-        policy_loss, parts = self.policy_loss(chances, batch, scheduled)
+        critic = self.policy.critic
+        known = critic(batch.observations, batch.centralised, values) if critic else values
+        policy_loss, parts = self.policy_loss(chances, known.detach(), batch, scheduled)
         value_loss = self.rollout_buffer.value_error(values, batch.returns)
         log_probabilities = chances.log_probabilities
         entropy = -(log_probabilities.exp() * log_probabilities).sum() / len(values)
         loss = policy_loss + self.vf_coef * value_loss - scheduled["entropy_coefficient"] * entropy
         parts |= {"value_loss": value_loss.detach(), "entropy": entropy.detach()}
-        if self.policy.critic:
-            centralised_values = self.policy.critic(batch.observations, batch.centralised, values)
-            critic_loss = self.rollout_buffer.value_error(centralised_values, batch.returns)
+        if critic:
+            of_actions = values_of(known, batch.actions)
+            critic_loss = self.rollout_buffer.value_error(of_actions, batch.returns)
             loss = loss + self.vf_coef * critic_loss
             parts["critic_loss"] = critic_loss.detach()
         if self.kl_schedule:
@@ -308,7 +312,11 @@ class SelfPlayPPO(MaskablePPO):
         return loss, parts
 
     def policy_loss(
-        self, chances: LegalDistribution, batch: Minibatch, scheduled: Mapping[str, float]
+        self,
+        chances: LegalDistribution,
+        values: Tensor,
+        batch: Minibatch,
+        scheduled: Mapping[str, float],
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """PPO's clipped surrogate, negative; and the parts of it that are logged."""
         clip_range = scheduled["clip_range"]

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from hanamachi.policies.networks.canonical import Forms
 from hanamachi.policies.networks.head import Head, entry_bounds, plain_head
 from hanamachi.policies.networks.network import Network
-from hanamachi.training.learner.critic import Critic
+from hanamachi.training.learner.critic import Critic, values_of
 from hanamachi.training.learner.rollout_buffer import NetworkInputs
 
 
@@ -27,6 +27,7 @@ class Draw(NamedTuple):
     actions: Tensor  # (B,)
     log_probabilities: Tensor  # (B,)
     values: Tensor  # (B,) of the critic, if there is one
+    expected: Tensor  # (B,) the actions' advantages, if the critic values actions; else 0
 
 
 class SelfPlayPolicy(MaskableActorCriticPolicy):
@@ -49,6 +50,7 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         forms: Forms | None = None,
         critic_forms: Forms | None = None,
         centralised: spaces.Box | None = None,
+        action_values: bool = False,
         **kwargs: Any,
     ) -> None:
         """`head` describes the actions; without it the network knows only their number.
@@ -63,7 +65,9 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
         self.make_critic: Callable[[], Critic] | None = None
         if centralised is not None:
             whole = np.concatenate((bound, entry_bounds(centralised.low, centralised.high)))
-            self.make_critic = partial(Critic, whole, hidden, described.advice, critic_forms)
+            valued = int(action_space.n) if action_values else 0
+            shape = whole, hidden, described.advice, critic_forms, valued
+            self.make_critic = partial(Critic, *shape)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
@@ -104,10 +108,13 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
     def sample(self, seen: NetworkInputs, uniforms: Tensor) -> Draw:
         """Draw an action for each row at its number in [0, 1), `uniforms` (B,)."""
         chances, values = self.network(seen.observations, seen.masks)
+        actions = chances.draw(seen.masks, uniforms)
         if self.critic:
             values = self.critic(seen.observations, seen.centralised, values)
-        actions = chances.draw(seen.masks, uniforms)
-        return Draw(actions, chances.of(actions), values)
+        of_actions = values_of(values, actions)
+        if values.dim() == 2:
+            values = (chances.table(seen.masks) * values).sum(-1)
+        return Draw(actions, chances.of(actions), values, of_actions - values)
 
     # --- What stable-baselines3 asks of a policy; without masks all actions are legal
 

@@ -131,7 +131,7 @@ def test_the_loss_is_the_mean_gain_of_the_policys_own_mix():
     batch, network = last_rollout(learner), learner.policy.network
     chances, _ = network(batch.observations, batch.masks)
     batch = batch._replace(gains=torch.rand(batch.gains.shape))
-    loss, _ = learner.policy_loss(chances, batch, {})
+    loss, _ = learner.policy_loss(chances, torch.zeros(0), batch, {})
     with torch.no_grad():
         table = network(batch.observations, batch.masks)[0].table(batch.masks)
     by_hand = -(table.gather(1, batch.tried) * batch.gains).sum(1).mean()
