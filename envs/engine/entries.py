@@ -18,7 +18,8 @@ def encoded(out: Any, value: Any, units: Any) -> Any:
 
 
 def in_units(out: Any, value: Any, units: Any) -> Any:
-    return min(np.rint(value * units), np.float32(INT8_MAX))
+    """As `int8_rows` does it: first as a float of 32 bits, so that both round the same number."""
+    return min(np.rint(np.float32(value) * units), np.float32(INT8_MAX))
 
 
 def as_it_is(out: Any, value: Any, units: Any) -> Any:

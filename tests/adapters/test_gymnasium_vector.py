@@ -22,6 +22,7 @@ from hanamachi import IllegalAction, UserError
 from hanamachi.adapters.gymnasium import SeatEnv
 from hanamachi.adapters.gymnasium_vector import VectorSeatEnv, checked_threads
 from hanamachi.engine import memory
+from hanamachi.engine.entries import int8_rows
 from hanamachi.engine.kernels import LEARNER
 from hanamachi.engine.random_numbers import below
 from hanamachi.engine.threads import processors
@@ -384,12 +385,12 @@ def test_observations_may_come_as_whole_numbers(id, opponent):
     for _ in range(40):
         assert seen[0].dtype == np.int8
         assert whole.observation_space.contains(seen[0])
-        assert (abs(seen[0] - np.minimum(expected[0] * units, 127)) < 0.501).all()
+        assert (seen[0] == int8_rows(expected[0], units)).all()
         actions = expected[-1]["action_mask"].argmax(1)
         seen, expected = whole.step(actions), envs.step(actions)
         for row in np.flatnonzero(expected[2]):
-            last = np.minimum(expected[-1]["final_obs"][row] * units, 127)
-            assert (abs(seen[-1]["final_obs"][row] - last) < 0.501).all()
+            last = int8_rows(expected[-1]["final_obs"][row], units)
+            assert (seen[-1]["final_obs"][row] == last).all()
             ended += 1
     assert ended > 5
 

@@ -10,7 +10,7 @@ from samples import sample
 
 from hanamachi.engine import kernels
 from hanamachi.engine.contract import OVER
-from hanamachi.engine.entries import INT8_MAX
+from hanamachi.engine.entries import INT8_MAX, int8_rows
 from hanamachi.engine.layout import Axes, Layout, Segment, axis
 from hanamachi.errors import UserError
 from hanamachi.games.geishas_road.rules import GIFT, NONE
@@ -22,20 +22,18 @@ EXTREMES = sample(10, 0.3)  # variants with extreme options
 
 @pytest.mark.parametrize("id", VARIANTS)
 def test_every_entry_is_the_float_one_in_its_units(id):
-    variant = make_variant(id)
-    units = variant.observation.units
-    for session in random_session(variant, seed=5):
-        if session.mover == OVER:
-            return
-        seats = np.array([session.mover])
-        whole = np.empty((1, len(units)), np.int8)
-        exact = np.empty((1, len(units)), np.float32)
-        kernels.observations(variant.rule_set, session.games, seats, whole)
-        kernels.observations(variant.rule_set, session.games, seats, exact)
-        np.testing.assert_allclose(whole, np.minimum(exact * units, INT8_MAX), atol=0.501)
-        np.testing.assert_array_equal(
-            whole[:, units == 1], np.minimum(exact, INT8_MAX)[:, units == 1]
-        )
+    for variant in (make_variant(id), *extreme_variants(id, EXTREMES)):
+        units = variant.observation.units
+        whole, exact = (np.empty((1, len(units)), dtype) for dtype in (np.int8, np.float32))
+        for session in random_session(variant, seed=5):
+            for seat in range(variant.seats):
+                seats = np.array([seat])
+                kernels.observations(variant.rule_set, session.games, seats, whole)
+                kernels.observations(variant.rule_set, session.games, seats, exact)
+                np.testing.assert_allclose(whole, np.minimum(exact * units, INT8_MAX), atol=0.501)
+                np.testing.assert_array_equal(whole, int8_rows(exact, units))
+            if session.mover == OVER:
+                break
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.float32])
