@@ -115,8 +115,9 @@ class AEC(AECEnv):
         """Begin a game; without a seed it keeps the generator of the last one.
 
         `options` may hold "deal", the outcomes that chance must bring first, in order, and
-        "state", a position from `get_state` to start from. Raises UserError if they do not fit;
-        other options are ignored with a warning, as PettingZoo's own test gives one.
+        "state", a position from `get_state` to start from. Raises UserError if they do not fit, or
+        for a name that resembles one of theirs; other options are ignored with a warning, as
+        PettingZoo's own test gives one.
         """
         self._session.begin(seed, None if options is None else known_options(options))
         self.agents = self.possible_agents[:]

@@ -48,7 +48,7 @@ from hanamachi.sessions.learner_games import (
 )
 from hanamachi.sessions.opponent_protocol import checked_seat
 from hanamachi.sessions.policy_checks import checked_actions
-from hanamachi.sessions.session import NO_GAME
+from hanamachi.sessions.session import NO_GAME, RESET_OPTIONS
 from hanamachi.sessions.worlds import Worlds
 
 Infos = dict[str, Any]
@@ -165,7 +165,8 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
 
         With a number as seed, game i has seed + i; a list has a seed for each game. A game without
         a seed keeps its generator. `np_random` is seeded where all games begin, with the first of
-        the seeds. Other options are ignored with a warning, but a deal or a state is refused.
+        the seeds. Other options are ignored with a warning, but a deal, a state or a misspelt name
+        is refused.
         """
         rows = self._rows_to_reset(options)
         first, seeds = self._checked_seed(seed, rows)
@@ -321,13 +322,11 @@ class VectorSeatEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
 def reset_mask_in(options: Any) -> Any:
     """What the options of a reset give as "reset_mask", unchecked; None if they do not.
 
-    Other options are ignored with a warning; UserError for a deal or a state.
+    Other options are ignored with a warning; UserError for a deal, a state or a misspelt name.
     """
-    given = dict(checked_mapping(options))
-    mask = given.pop("reset_mask", None)
-    if known_options(given):
+    if not checked_mapping(options).keys().isdisjoint(RESET_OPTIONS):
         raise UserError("reset takes no options but reset_mask for many games at once")
-    return mask
+    return known_options(options, ["reset_mask"]).get("reset_mask")
 
 
 def checked_mode(mode: Any) -> AutoresetMode:

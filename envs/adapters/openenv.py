@@ -53,7 +53,7 @@ class TextEnvironment(Environment[Reply, Prompt, State]):
     ) -> Prompt:
         """Begin a game; the same seed and replies give the same game.
 
-        Other options are ignored with a warning, but a deal or a state is refused.
+        Other options are ignored with a warning, but a deal, a state or a misspelt name is refused.
         """
         prompt, info = self.env.reset(seed=seed, options=others)
         self._state = State(episode_id=episode_id, step_count=0)

@@ -1,13 +1,13 @@
 """What users may ask of every environment: opponents by name, and options of a reset."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium.logger
 
 from hanamachi.engine.game import Variant
-from hanamachi.errors import nearest, shown
+from hanamachi.errors import nearest, shown, unknown
 from hanamachi.sessions.arguments import checked_mapping
 from hanamachi.sessions.opponent_protocol import Choose, Opponent, as_opponent
 from hanamachi.sessions.session import RESET_OPTIONS
@@ -35,15 +35,17 @@ def close_if_named(asked: Asked, opponent: Opponent) -> None:
         opponent.close()
 
 
-def known_options(options: Any) -> dict[str, Any]:
-    """The options of a reset that are known; the others are ignored with a warning.
+def known_options(options: Any, known: Sequence[str] = RESET_OPTIONS) -> dict[str, Any]:
+    """The options of a reset that are among the known ones; others are ignored with a warning.
 
     Every adapter does so, because PettingZoo's own test gives an option that no game knows.
-    UserError unless it is a mapping or None.
+    UserError for a name that resembles a known one, as a batch whose mask is ignored begins all
+    games anew, and for what is neither a mapping nor None.
     """
     given: Mapping[str, Any] = checked_mapping(options)
-    for name in given.keys() - set(RESET_OPTIONS):
-        near = nearest(name, RESET_OPTIONS)
-        hint = f"did you mean {near}?" if near else f"it knows only {' and '.join(RESET_OPTIONS)}"
-        gymnasium.logger.warn(f"reset ignores the option {shown(name)}: {hint}")
-    return {name: value for name, value in given.items() if name in RESET_OPTIONS}
+    for name in given.keys() - set(known):
+        if nearest(name, known):
+            raise unknown("option of reset", name, known)
+        only = " and ".join(known)
+        gymnasium.logger.warn(f"reset ignores the option {shown(name)}: it knows only {only}")
+    return {name: value for name, value in given.items() if name in known}

@@ -67,7 +67,7 @@ class ResetWhenAsked(VectorWrapper):  # type: ignore[type-arg]
         """Begin all games, or new ones in the rows of "reset_mask", (B,) bool, that are over.
 
         UserError for a mask of other games, or with a seed, as those games have begun already.
-        Other options are ignored with a warning, but a deal or a state is refused.
+        Other options are ignored with a warning, but a deal, a state or a misspelt name is refused.
         """
         mask = reset_mask_in(options)
         if mask is None or not self._begun:

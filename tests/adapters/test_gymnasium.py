@@ -106,10 +106,31 @@ def test_spaces_print_on_one_line(id):
     ],
 )
 def test_every_adapter_ignores_unknown_options_of_a_reset_with_a_warning(reset):
-    with pytest.warns(UserWarning, match="did you mean deal"):
-        reset({"deals": []})
     with pytest.warns(UserWarning, match="ignores"):
-        reset({"\ud800": 1, 3: 4})
+        reset({"\ud800": 1, 3: 4, "options": 1})
+
+
+@pytest.mark.parametrize(
+    ("env", "name", "meant"),
+    [
+        (SeatEnv("hanamikoji"), "deals", "deal"),
+        (AEC("hanamikoji"), "State", "state"),
+        (VectorSeatEnv("hanamikoji", 2), "reset_masks", "reset_mask"),
+        (VectorSeatEnv("hanamikoji", 2), "resetmask", "reset_mask"),
+    ],
+)
+def test_a_misspelt_option_of_a_reset_is_refused_and_no_game_begins(env, name, meant):
+    env.reset(seed=1)
+    before = pickle.dumps(env)
+    with pytest.raises(UserError, match=f"did you mean {meant}") as error:
+        env.reset(seed=2, options={name: np.ones(2, bool)})
+    assert_one_sentence(error.value)
+    assert pickle.dumps(env) == before
+
+
+def test_what_a_batch_ignores_it_compares_with_no_option_of_a_single_game():
+    with pytest.warns(UserWarning, match="it knows only reset_mask"):
+        VectorSeatEnv("hanamikoji", 2).reset(options={"deals": []})
 
 
 def test_statistics_of_episodes_are_recorded():
