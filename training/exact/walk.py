@@ -33,6 +33,7 @@ from hanamachi.training.exact.tree import (
 
 MAX_STATES = 2_000_000  # unless a caller allows more
 BATCH = 8192  # observations at once
+FOLLOWED = 1 << 15  # states of a level of the part that tells whether a tree is too large
 DIGEST = 16  # bytes; a collision is likely only among 2**64 information sets
 
 
@@ -85,11 +86,30 @@ def tree_of(variant: Variant, max_states: int = MAX_STATES) -> VariantTree:
 
     UserError if its walk meets more than `max_states` states; of equal ones each counts.
     """
+    refuse_at_once(variant, max_states)
     walk = Walk(variant, max_states)
     level = walk.settled(walk.beginning())
     while len(level):
         level = walk.settled(walk.decided(level))
     return walk.tree()
+
+
+def refuse_at_once(variant: Variant, max_states: int) -> None:
+    """UserError if a part of the tree is too large already; the walk would fill gigabytes first.
+
+    Chance decides once on each line of play, so all states differ in what the seats have done.
+    """
+    games, states = variant.new(np.zeros(1, np.uint64)), 1
+    kernels.reset(variant.rule_set, games)
+    while len(games := games[games["mover"] != OVER]):
+        masks = np.empty((len(games), variant.actions.size), np.int8)
+        kernels.masks(variant.rule_set, games, masks)
+        rows, actions = np.nonzero(masks)
+        states += len(rows)
+        if states > max_states:
+            raise too_large(variant, states)
+        games = games[rows[:FOLLOWED]]
+        kernels.step(variant.rule_set, games, actions[:FOLLOWED])
 
 
 class Walk:

@@ -1,5 +1,6 @@
 """Exact solving agrees with OpenSpiel, with plain recursion and with linear programming."""
 
+import re
 from itertools import product
 
 import numpy as np
@@ -29,6 +30,7 @@ from hanamachi.training.exact import (
     tabulate,
     tree_of,
     tree_of_openspiel,
+    walk,
 )
 from hanamachi.training.exact.response import reached
 
@@ -384,6 +386,28 @@ def test_best_team_refuses_competitive_games_and_leaves_large_ones_open():
 
 
 # --- What is too large
+
+
+@pytest.mark.parametrize("id", ["hanamikoji", "geishas_road:standard", "hanabi:2p"])
+def test_a_whole_game_is_refused_before_it_is_walked(id, monkeypatch):
+    """The walk would take gigabytes and seconds before it saw the same."""
+    monkeypatch.setattr(walk, "Walk", None)
+    with pytest.raises(UserError, match="too large"):
+        tree_of(make_variant(id))
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_no_tree_that_fits_is_refused_and_none_that_does_not_is_walked(name):
+    states = tree_of(tiny(name)).states
+    walk.refuse_at_once(tiny(name), states)
+    with pytest.raises(UserError, match=r"more than [\d,]+ states") as refused:
+        tree_of(tiny(name), states - 1)
+    assert states - 1 < counted(refused)
+
+
+def counted(refused):
+    """The number of states that an error names."""
+    return int(re.search(r"([\d,]+) states", str(refused.value))[1].replace(",", ""))
 
 
 @pytest.mark.parametrize("id", ["hanamikoji", "geishas_road:advanced", "hanabi:5p"])
