@@ -18,6 +18,7 @@ from hanamachi.policies.networks.head import head_of
 from hanamachi.policies.networks.network import checkpoint_of
 from hanamachi.policies.policy import Policy
 from hanamachi.sessions.arguments import whole_number
+from hanamachi.sessions.notation import head
 from hanamachi.training.config import (
     ACTION_VALUES,
     PAST,
@@ -216,8 +217,8 @@ def check_dataset(config: Config) -> None:
     recipe, _ = read_recipe(folder_of(str(config.dataset)))
     if not recipe.variant.understands(config.variant()):
         raise UserError(
-            f"init_from: {config.dataset} holds games of {recipe.variant.id}, from which "
-            f"{config.variant().id} cannot be learned"
+            f"init_from: {config.dataset} holds games of {head(recipe.variant)}, from which "
+            f"{head(config.variant())} cannot be learned"
         )
 
 

@@ -157,6 +157,11 @@ def test_games_that_cannot_be_learned_from_are_refused_before_a_run_begins(start
     assert not (tmp_path / "run").exists()
 
 
+def test_games_under_other_options_are_refused_with_the_options(games, tmp_path):
+    with pytest.raises(UserError, match=r"hanamikoji .*cards=\[2,3,4\].* which hanamikoji cannot"):
+        train(Config(game="hanamikoji", init_from=f"dataset:{games}"), tmp_path / "run")
+
+
 def test_a_dataset_is_checked_without_its_rows(games, monkeypatch):
     monkeypatch.setattr(read, "read_files", None)
     check_policies(Config(**SETTINGS, init_from=f"dataset:{games}"))
