@@ -21,6 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hanamachi.engine.compiled import kernel
+from hanamachi.errors import UserError
+
+MAX_STATES = 2_000_000  # unless a caller allows more
 
 Integers = NDArray[np.int64]
 Float64s = NDArray[np.float64]
@@ -109,6 +112,13 @@ def count_before(before: Integers, set_of: Integers, depth: Integers) -> None:
     for i in range(len(depth)):
         previous = set_of[before[i]]
         depth[i] = 0 if previous < 0 else depth[previous] + 1
+
+
+def too_large(name: str, counted: int, advice: str = "") -> UserError:
+    """The error for a game with too many states."""
+    return UserError(
+        f"{name} is too large to solve exactly: its tree has more than {counted:,} states{advice}"
+    )
 
 
 # --- Equal rows

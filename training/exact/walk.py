@@ -22,16 +22,17 @@ from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
 from hanamachi.games.small import small_versions
 from hanamachi.training.exact.tree import (
+    MAX_STATES,
     Float64s,
     Integers,
     Tree,
     groups,
     merged_leaves,
     runs,
+    too_large,
     words,
 )
 
-MAX_STATES = 2_000_000  # unless a caller allows more
 BATCH = 8192  # observations at once
 FOLLOWED = 1 << 15  # states of a level of the part that tells whether a tree is too large
 DIGEST = 16  # bytes; a collision is likely only among 2**64 information sets
@@ -107,7 +108,7 @@ def refuse_at_once(variant: Variant, max_states: int) -> None:
         rows, actions = np.nonzero(masks)
         states += len(rows)
         if states > max_states:
-            raise too_large(variant, states)
+            raise refused(variant, states)
         games = games[rows[:FOLLOWED]]
         kernels.step(variant.rule_set, games, actions[:FOLLOWED])
 
@@ -173,7 +174,7 @@ class Walk:
         """Each state repeated `counts` times; UserError if there are too many."""
         counted = self.states + int(counts.sum())
         if counted > self.max_states:
-            raise too_large(self.variant, counted)
+            raise refused(self.variant, counted)
         return level.rows(np.repeat(np.arange(len(level)), counts))
 
     def movers(self, level: Level) -> NDArray[np.int8]:
@@ -240,14 +241,11 @@ def observed(variant: Variant, games: NDArray[Any]) -> NDArray[np.float32]:
     return seen + np.float32(0)  # so that -0 and 0 have equal bits
 
 
-def too_large(variant: Variant, counted: int) -> UserError:
+def refused(variant: Variant, counted: int) -> UserError:
     """The error for a variant with too many states."""
     small = small_versions(variant.game.name)
     advice = f"; name a small version, {' or '.join(small)}" if small else ""
-    return UserError(
-        f"{variant.id} is too large to solve exactly: its tree has more than {counted:,} "
-        f"states{advice}"
-    )
+    return too_large(variant.id, counted, advice)
 
 
 # --- Compiled

@@ -96,6 +96,24 @@ def test_games_that_are_not_played_in_turn_are_refused():
         tree_of_openspiel(pyspiel.load_game("matrix_pd"))
 
 
+def test_a_game_without_information_states_is_refused():
+    with pytest.raises(UserError, match=r"breakthrough.*information states"):
+        tree_of_openspiel(pyspiel.load_game("breakthrough"))
+
+
+def test_a_game_without_tensors_has_a_tree_and_equilibria_but_no_policy_sees_it():
+    tree = tree_of_openspiel(pyspiel.load_game("nim(pile_sizes=1;2)"))
+    assert solve(tree, 100).value == pytest.approx(1, abs=1e-3)
+    with pytest.raises(UserError, match=r"nim.*tensors"):
+        tabulate(tree, Remembers(tiny("one action")))
+
+
+def test_a_large_game_of_openspiel_is_refused_even_where_it_lasts_longer_than_python_recurses():
+    game = pyspiel.load_game("cliff_walking(horizon=4000)")
+    with pytest.raises(UserError, match=r"cliff_walking .*more than 8,000 states"):
+        tree_of_openspiel(game, 8_000)
+
+
 # --- Our own games
 
 
