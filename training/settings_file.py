@@ -10,7 +10,7 @@ from hanamachi.errors import UserError
 from hanamachi.games.registry import VARIANTS
 from hanamachi.limits import NESTING, SETTINGS_BYTES
 from hanamachi.storage.plain_yaml import parse_yaml
-from hanamachi.storage.reading import read_bounded
+from hanamachi.storage.reading import checked_path, read_bounded
 
 FOLDER = "configs"  # whose files come with the package
 RECIPES = Path(configs.__file__).parent
@@ -26,6 +26,7 @@ def recipe(path: Path | str) -> Path:
 
 def read_settings(path: Path | str, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """The settings of a YAML file and of `overrides`, unchecked."""
+    checked_path(path)
     if str(path) in VARIANTS and not os.path.exists(path):
         file = f"{FOLDER}/{str(path).replace(':', '-')}.yaml"
         raise UserError(f"{path} is a game: training takes a YAML file of settings, such as {file}")

@@ -425,7 +425,7 @@ def test_overrides_beyond_all_bounds_are_refused(refusal, override):
     assert refusal(SMALL, [override])
 
 
-@pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 5_000, "missing"])
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 5_000, "missing", None, 3])
 def test_a_name_that_no_file_can_have_is_refused(name):
     with pytest.raises(UserError) as error:
         Config.load(name)

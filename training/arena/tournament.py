@@ -24,7 +24,7 @@ from hanamachi.limits import RESULTS_BYTES, WORKERS
 from hanamachi.policies.external.bot import Limits
 from hanamachi.policies.external.process import ProcessPolicy
 from hanamachi.policies.policy import Policy
-from hanamachi.sessions.arguments import whole_number
+from hanamachi.sessions.arguments import checked_variant, whole_number
 from hanamachi.storage.reading import checked_path, read_object
 from hanamachi.training.arena.bots import bots_in, command, digest
 from hanamachi.training.arena.swiss import Shares, Standings, check_rounds
@@ -110,7 +110,9 @@ def play_tournament(
     played is kept in `out`, and the same call continues from there, also with more bots. UserError
     if there are too few players, if no bot starts, or if `out` holds another tournament.
     """
-    out = place_of(out, folder)
+    out, variant = place_of(out, folder), checked_variant(variant)
+    if not isinstance(limits, Limits):
+        raise UserError(f"limits must be Limits, such as Limits(seconds=5), not {shown(limits)}")
     if processes is not None and not 1 <= whole_number(processes, "processes") <= WORKERS:
         raise UserError(f"processes must be from 1 to {WORKERS}, not {shown(processes)}")
     programs, passed_over = bots_in(folder)

@@ -5,6 +5,7 @@ A folder holds one dataset: `dataset.json` says which, `data/` holds the files o
 """
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,6 +25,7 @@ from hanamachi.training.dataset.columns import schema, table_of
 from hanamachi.training.dataset.figures import KEY, Figures, figures_of, read_figures
 from hanamachi.training.dataset.recipe import DERIVED, Recipe
 from hanamachi.training.dataset.record import record
+from hanamachi.training.evaluation.pairings import each_of
 from hanamachi.training.evaluation.playing import Play
 from hanamachi.training.evaluation.saved_parts import claim
 from hanamachi.training.ownership import LOCK, locked
@@ -44,7 +46,7 @@ class Watch(Protocol):
 
 def make(
     game: str,
-    policies: list[str],
+    policies: str | Sequence[str],
     games: int,
     out: str | Path,
     seed: int = 0,
@@ -67,7 +69,7 @@ def make(
     process makes one there.
     """
     folder, variant = checked_path(out), make_variant(game, **options)
-    given = tuple(map(str, policies)), games, seed, play, judge
+    given = tuple(map(str, each_of(policies))), games, seed, play, judge
     recipe = Recipe(variant.id, dict(variant.options), *given).checked()
     if not 1 <= whole_number(processes, "processes") <= THREADS:
         raise UserError(f"processes must be from 1 to {THREADS}, not {shown(processes)}")

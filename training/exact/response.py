@@ -112,9 +112,14 @@ def tabulate(tree: Tree, policy: Distribution) -> Float64s:
     """The probabilities of a policy in every information set, (Q,).
 
     Information sets are visited by depth: by perfect recall, the memory in one follows from the
-    previous one of the seat. UserError if the policy does not return distributions, or was loaded
-    for other options than those of the tree.
+    previous one of the seat. UserError if it is no policy, does not return distributions, or was
+    loaded for other options than those of the tree.
     """
+    if not callable(getattr(policy, "distribution", None)):
+        raise UserError(
+            f"tabulate takes a policy, as load_policy(name, tree.variant) returns it, not "
+            f"{shown(policy)}"
+        )
     made_for, walked = getattr(policy, "variant", None), getattr(tree, "variant", None)
     if made_for and walked and not made_for.understands(walked):
         raise UserError(

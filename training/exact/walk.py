@@ -20,7 +20,9 @@ from hanamachi.engine.compiled import kernel
 from hanamachi.engine.contract import CHANCE, OVER, apply, chance, legal, resolve
 from hanamachi.engine.game import Variant
 from hanamachi.errors import UserError
+from hanamachi.games.registry import variant as make_variant
 from hanamachi.games.small import small_versions
+from hanamachi.sessions.arguments import checked_variant
 from hanamachi.training.exact.tree import (
     MAX_STATES,
     Float64s,
@@ -82,11 +84,12 @@ def joined(levels: Sequence[Level]) -> Level:
     return Level(*(np.concatenate(column) for column in columns))
 
 
-def tree_of(variant: Variant, max_states: int = MAX_STATES) -> VariantTree:
-    """The tree of a variant.
+def tree_of(variant: Variant | str, max_states: int = MAX_STATES) -> VariantTree:
+    """The tree of a variant, or of the one that a name stands for, such as "hanamikoji-gifts".
 
     UserError if its walk meets more than `max_states` states; of equal ones each counts.
     """
+    variant = checked_variant(make_variant(variant) if isinstance(variant, str) else variant)
     refuse_at_once(variant, max_states)
     walk = Walk(variant, max_states)
     level = walk.settled(walk.beginning())

@@ -519,6 +519,10 @@ def test_mistakes_end_in_a_sentence(bots: Path, tmp_path: Path) -> None:
         play(tmp_path / "empty", tmp_path / "out")
     with pytest.raises(UserError, match="processes"):
         play(bots, tmp_path / "out", processes=-3)
+    with pytest.raises(UserError, match="limits"):
+        play(bots, tmp_path / "out", limits=5)
+    with pytest.raises(UserError, match="variant"):
+        play_tournament(bots, "hanamikoji", tmp_path / "out")
     with pytest.raises(UserError, match="are called"):
         play(bots, tmp_path / "out", others=["random", "random"])
     (bots / "last.py").unlink()

@@ -68,6 +68,10 @@ def test_a_judge_adds_values_and_changes_nothing_else(game, tmp_path):
     assert np.corrcoef(taken, choices.returns)[0, 1] > 0.3
 
 
+def test_one_policy_needs_no_list(tmp_path):
+    assert load(made(tmp_path, games=1, policies="greedy")).recipe.policies == ("greedy",)
+
+
 def test_two_policies_exchange_their_seats_on_each_deal(tmp_path):
     found = load(made(tmp_path, games=40, policies=["greedy", "random"]))
     first = found.part(found.decision == 0)
@@ -245,6 +249,7 @@ def test_ctrl_c_says_how_to_go_on(own_folder, hanamachi):
         {"seed": -1},
         {"seed": 2**62},
         {"policies": []},
+        {"policies": None},
         {"policies": ["random"] * 3},
         {"policies": ["exprt"]},
         {"policies": ["dataset:hanamikoji"]},

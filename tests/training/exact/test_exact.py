@@ -403,6 +403,23 @@ def test_best_team_refuses_competitive_games_and_leaves_large_ones_open():
     assert best_team(tree_of(make_variant("hanabi-triples"))) is None
 
 
+# --- What is given by name
+
+
+def test_a_tree_may_be_asked_for_by_the_name_of_a_game():
+    assert tree_of("hanabi-pairs").variant == make_variant("hanabi-pairs")
+    with pytest.raises(UserError, match="no game 'hanabi-pears'"):
+        tree_of("hanabi-pears")
+    with pytest.raises(UserError, match="not None"):
+        tree_of(None)
+
+
+@pytest.mark.parametrize("policy", ["expert", None])
+def test_what_is_no_policy_is_not_tabulated(policy):
+    with pytest.raises(UserError, match="load_policy"):
+        tabulate(tree_of(tiny("one action")), policy)
+
+
 # --- What is too large
 
 
