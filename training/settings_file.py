@@ -38,18 +38,22 @@ def read_settings(path: Path | str, overrides: Sequence[str] = ()) -> dict[str, 
     data = parse_yaml(text, str(path))
     if not isinstance(data, dict):
         raise UserError(f"{path} does not hold a run's settings: it must begin with 'game: ...'")
+    given: list[str] = []
     for override in overrides:
-        override_setting(data, override)
+        name, equals, value = override.partition("=")
+        if not equals or not name:
+            raise UserError(f"--set {override} must have the form name=value, as in seed=1")
+        source, name = f"--set {override}", name.strip()
+        if other := next((one for one in given if overlap(one, name)), None):
+            raise UserError(f"{source}: another --set gives {other} already; leave out one of them")
+        given.append(name)
+        put_setting(data, name, parse_yaml(value, source), source)
     return data
 
 
-def override_setting(data: dict[str, Any], override: str) -> None:
-    """Put `a.b=value` into the settings; the value is YAML."""
-    name, equals, value = override.partition("=")
-    if not equals or not name:
-        raise UserError(f"--set {override} must have the form name=value, as in seed=1")
-    source = f"--set {override}"
-    put_setting(data, name.strip(), parse_yaml(value, source), source)
+def overlap(one: str, other: str) -> bool:
+    """Whether two names are the same, or one setting is a part of the other."""
+    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
 def put_setting(data: dict[str, Any], name: str, value: Any, source: str) -> None:

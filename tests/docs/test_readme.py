@@ -58,10 +58,18 @@ SMALL_RUN = {
     "evaluation.games": 2,
     "evaluation.final_games": 2,
 }
-SET = "".join(f" --set {name}={value}" for name, value in SMALL_RUN.items())
+
+
+def as_small_run(command):
+    """A command of training, with a small run's settings beside its own."""
+    added = {name: value for name, value in SMALL_RUN.items() if f" {name}=" not in command[0]}
+    return command[0] + "".join(f" --set {name}={value}" for name, value in added.items())
+
+
 SMALLER = (
-    (r"(hanamachi train .*)", r"\1" + SET),
-    (r"(hanamachi sweep .*)", r"\1 --set sweep.trials=1" + SET),
+    (r"hanamachi train .*", as_small_run),
+    (r"(hanamachi sweep .*)", r"\1 --set sweep.trials=1"),
+    (r"hanamachi sweep .*", as_small_run),
     (r"(hanamachi benchmark .*)", r"\1 --rounds 1"),
     (r"(hanamachi benchmark (?:--|engine|adapters|training).*)", r"\1 --seconds 0"),
     (r"(hanamachi benchmark (?:--|evaluation|scale|memory).*)", r"\1 --most 2"),

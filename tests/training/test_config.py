@@ -158,10 +158,6 @@ def test_a_heading_with_nothing_below_it_can_be_filled(load):
     assert load(SMALL + "ppo:\n  # gamma: 0.9", ["ppo.gamma=0.5"]).ppo.gamma == 0.5
 
 
-def test_the_last_of_several_overrides_counts(load):
-    assert load(SMALL, ["seed=1", "seed=2"]).seed == 2
-
-
 @pytest.mark.parametrize(
     ("text", "first", "middle", "last"),
     [
@@ -343,6 +339,25 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 )
 def test_an_override_that_does_not_fit_is_refused(refusal, override, words):
     assert words in refusal(SMALL, [override])
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("seed=1", "seed=2"),
+        ("seed=1", " seed =1"),
+        ("ppo.gamma=0.9", "ppo.gamma=0.8"),
+        ("ppo.gamma=0.9", "ppo={n_steps: 8}"),
+        ("ppo={gamma: 0.9}", "ppo.gamma=0.8"),
+    ],
+)
+def test_a_setting_that_is_given_twice_is_refused(refusal, first, second):
+    assert first.partition("=")[0] in refusal(SMALL, [first, "steps=8", second])
+
+
+def test_neighbours_below_a_heading_may_be_set_together(load):
+    ppo = load(SMALL, ["ppo.gamma=0.9", "ppo.gae_lambda=0.8"]).ppo
+    assert (ppo.gamma, ppo.gae_lambda) == (0.9, 0.8)
 
 
 LAUGHS = ["a: &a [ha, ha, ha, ha, ha, ha, ha, ha, ha]"] + [

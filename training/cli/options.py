@@ -60,7 +60,9 @@ def assignments(texts: Sequence[str] | None) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise UserError(f"--set takes name=value, such as max_rounds=3, not {shown(text)}")
-        options[name.strip()] = parse_yaml(value, f"--set {name}")
+        if (name := name.strip()) in options:
+            raise UserError(f"--set gives {shown(name)} twice; leave out one of them")
+        options[name] = parse_yaml(value, f"--set {name}")
     return options
 
 

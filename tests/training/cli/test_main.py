@@ -550,6 +550,7 @@ def test_a_script_that_measures_explains_itself(name):
         (["play", "hanamikoji", "--set", "max_rounds"], "name=value"),
         (["play", "hanamikoji", "--set", "max_round=3"], "did you mean max_rounds"),
         (["play", "hanamikoji", "--set", "max_rounds=[3"], "max_rounds"),
+        (["play", "hanamikoji", "--set", "max_rounds=3", "--set", "max_rounds=4"], "twice"),
         (["play", "hanamikoji", "--set", "max_rounds=0"], "from 1 to 1000"),
         (["replay", "missing.json"], "missing.json"),
         (["replay", "missing.json", "--seconds", "61"], "--seconds"),
