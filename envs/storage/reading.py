@@ -7,7 +7,7 @@ from stat import S_ISREG
 from typing import Any
 
 from hanamachi.errors import UserError, shown
-from hanamachi.limits import DIGITS, NESTING
+from hanamachi.limits import DIGITS, NESTING, VALUES
 
 
 def read_bounded(path: str | os.PathLike[str], largest: int) -> bytes:
@@ -63,8 +63,10 @@ def parse_json(content: bytes) -> Any:
     """The value that JSON spells; the caller bounds the content.
 
     As Python writes them, NaN and Infinity are numbers too. UserError if it is none, repeats a key,
-    is nested deep or has a whole number of many digits.
+    is nested deep, has very many values or a whole number of many digits.
     """
+    if sum(map(content.count, b"[{,")) > VALUES:  # each value but one follows one of these
+        raise UserError(f"it has more than {VALUES:,} values")
     try:
         value = json.loads(content, object_pairs_hook=without_repetition, parse_int=bounded_int)
     except (ValueError, RecursionError):

@@ -6,7 +6,7 @@ import pytest
 from messages import assert_one_sentence
 
 from hanamachi.errors import UserError
-from hanamachi.limits import DIGITS, NESTING
+from hanamachi.limits import DIGITS, NESTING, VALUES
 from hanamachi.storage.reading import checked_path, parse_json, read_bounded
 
 pytestmark = pytest.mark.uncompiled
@@ -78,6 +78,13 @@ def test_json_is_read_down_to_the_deepest_level_and_refused_below():
     for levels in (NESTING + 1, 600, 100_000):
         with pytest.raises(UserError):
             parse_json(nested(levels))
+
+
+@pytest.mark.parametrize("value", [b"1", b"[]", b"{}", b'"a"', b'{"a":1}'])
+def test_json_of_very_many_values_is_refused_before_they_take_memory(value, monkeypatch):
+    monkeypatch.delattr("json.loads")
+    with pytest.raises(UserError, match="values"):
+        parse_json(b"[" + (value + b",") * VALUES + value + b"]")
 
 
 def test_whole_numbers_are_read_up_to_their_digits():

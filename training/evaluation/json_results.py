@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from hanamachi.errors import UserError
-from hanamachi.limits import RESULTS_BYTES
+from hanamachi.limits import ROWS_BYTES
 from hanamachi.storage.files import replacing
 from hanamachi.storage.reading import read_bounded
 from hanamachi.training.evaluation.results import Row, Rows, TeamScore
@@ -31,7 +31,7 @@ def read_as(kind: Any, path: Path) -> Any:
     from pydantic import TypeAdapter, ValidationError  # of the extra `train`
 
     try:
-        return TypeAdapter(kind).validate_json(read_bounded(path, RESULTS_BYTES))
+        return TypeAdapter(kind).validate_json(read_bounded(path, ROWS_BYTES))
     except ValidationError:
         raise misplaced(path) from None
 

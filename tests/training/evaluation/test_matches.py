@@ -500,6 +500,12 @@ def test_damaged_rows_are_refused(text, tmp_path):
         json_results.read_rows(tmp_path / "evaluation.json")
 
 
+def test_results_of_a_run_that_hold_far_too_much_are_refused_unread(tmp_path):
+    (tmp_path / "evaluation.json").write_bytes(b"[" + b"[]," * 1_000_000 + b"[]]")
+    with pytest.raises(UserError, match="bytes"):
+        json_results.read_rows(tmp_path / "evaluation.json")
+
+
 def test_policies_of_the_same_name_are_told_apart():
     result = evaluate(["random", "random"], "hanamikoji", 4)
     assert result.policies == ["random", "random (2)"]
