@@ -54,14 +54,20 @@ def note_if_narrow() -> None:
 
 
 def ask(prompt: str) -> str:
-    """A line from the terminal, with a history of lines if the platform has one."""
+    """A line from the terminal, with a history of lines if the platform has one.
+
+    A line that is too long is asked for again.
+    """
     with suppress(ImportError):
         import readline  # noqa: F401
-    try:
-        return input(prompt) if sys.stdin and sys.stdin.isatty() else line_of(sys.stdin, prompt)
-    except (EOFError, KeyboardInterrupt):
-        say("")  # the next output begins a new line
-        raise
+    while True:
+        try:
+            return input(prompt) if sys.stdin and sys.stdin.isatty() else line_of(sys.stdin, prompt)
+        except UserError as too_long:
+            say(f"{str(too_long).capitalize()}.")
+        except (EOFError, KeyboardInterrupt):
+            say("")  # the next output begins a new line
+            raise
 
 
 def line_of(stream: TextIO | None, prompt: str) -> str:

@@ -1,5 +1,6 @@
 """Playing against a policy in the terminal: pleasant, patient, and open about everything after."""
 
+import io
 import sys
 from collections import Counter
 
@@ -12,9 +13,11 @@ from terminals import in_terminal
 import hanamachi
 from hanamachi.errors import UserError
 from hanamachi.games.registry import variant as make_variant
+from hanamachi.limits import LINE
 from hanamachi.policies import load_policy
 from hanamachi.policies.rules.rule_policy import RandomPolicy
 from hanamachi.sessions.saved_games import load, record_of, replay
+from hanamachi.training.cli.terminal import ask
 from hanamachi.training.cli.terminal_game import (
     TerminalGame,
     listed,
@@ -406,6 +409,15 @@ def test_an_opponent_that_fails_is_asked_again_or_the_game_is_left(lines, moved)
     assert not script.hold(game)
     assert "Not yet." in script.heard
     assert len(game.session.actions) == moved
+
+
+def test_a_line_that_is_too_long_does_not_end_a_game_whose_opponent_failed(monkeypatch):
+    variant = make_variant("hanamikoji", starter=0)
+    game = TerminalGame(variant, FailsOnce(variant))
+    lines = [next(iter(game.choices().values())), "x" * 2 * LINE, "", "quit"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(lines) + "\n"))
+    assert not play(game, ask, lambda words: None)
+    assert len(game.session.actions) == 2
 
 
 def test_the_name_of_a_policy_that_fails_is_told_as_it_is_written():
