@@ -36,6 +36,8 @@ create index if not exists newest_replays on replays (made, id);
 create temporary table openers (at text primary key, address text);
 """
 
+FAILURES = sqlite3.Error, UnicodeDecodeError  # of SQLite; the latter if it quotes a damaged name
+
 Kind = Literal["begin", "act", "end"]
 
 
@@ -78,7 +80,7 @@ class Store:
             (folder / FILE).touch(mode=0o600)  # who reads it knows all hidden cards
             self._base = sqlite3.connect(folder / FILE, timeout=0.2, check_same_thread=False)
             self._open()
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, *FAILURES) as error:
             raise UserError(cannot_open(folder, error)) from None
 
     def _open(self) -> None:
@@ -103,16 +105,16 @@ class Store:
         try:
             with self._lock, self._base:
                 yield self._base
-        except sqlite3.Error as error:
-            raise Fault(f"the server cannot keep this: {error}") from error
+        except FAILURES as error:
+            raise Fault(f"the server cannot keep this: {reason(error)}") from error
 
     def _read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows that a query finds; Fault if the disk fails."""
         try:
             with self._lock, closing(self._base.execute(query, values)) as found:
                 return found.fetchall()
-        except sqlite3.Error as error:
-            raise Fault(f"the server cannot read its games: {error}") from error
+        except FAILURES as error:
+            raise Fault(f"the server cannot read its games: {reason(error)}") from error
 
     # --- Tables
 
@@ -268,12 +270,30 @@ def digest_of(key: str) -> str:
     return sha256(key.encode()).hexdigest()
 
 
-# --- The folder
+# --- What can be wrong
+
+
+class Damaged(UserError):
+    """What is kept of one table cannot be read; the other tables are as they were."""
+
+    def __init__(self) -> None:
+        super().__init__(f"this table is damaged in the server's {FILE}: open another one")
+
+
+def reason(error: Exception) -> str:
+    """Why SQLite fails, and what to do if its file is damaged: that does not pass."""
+    if isinstance(error, sqlite3.OperationalError):  # the disk, which may work again later
+        return str(error)
+    return f"{in_words(error)}; end it, move {FILE} away, and start it again"
+
+
+def in_words(error: Exception) -> str:
+    return "its file is damaged" if isinstance(error, UnicodeDecodeError) else str(error)
 
 
 def cannot_open(folder: Path, error: Exception) -> str:
     if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
         return f"another server keeps its games in {folder}; choose another folder with --data"
-    reason = getattr(error, "strerror", None) or error
+    reason = getattr(error, "strerror", None) or in_words(error)
     away = f"move {FILE} away, or " if (folder / FILE).exists() else ""
     return f"games cannot be kept in {folder}: {reason}; {away}choose another folder with --data"

@@ -28,7 +28,7 @@ from hanamachi.sessions.saved_games import Record
 from hanamachi.training.serve.offers import HUMAN, Offers, is_quick
 from hanamachi.training.serve.protocol import Act, Hint, Message, New, Opening, Step, message_of
 from hanamachi.training.serve.replays import record_in, text_of
-from hanamachi.training.serve.store import Full, Key, Store
+from hanamachi.training.serve.store import Damaged, Full, Key, Store
 from hanamachi.training.serve.tables import Table, new_key
 from hanamachi.training.serve.worker import Worker
 
@@ -250,6 +250,14 @@ class TableServer:
         return await asyncio.shield(self._restoring[id])
 
     async def _restored(self, id: str) -> OpenTable:
+        try:
+            return await self._continued(id)
+        except UserError:
+            raise
+        except Exception as error:  # damaged rows can raise anything
+            raise Damaged from error
+
+    async def _continued(self, id: str) -> OpenTable:
         description = await self.quick.run(self.store.opened, id)
         if description is None:
             raise UserError("this table is no longer there")

@@ -3,20 +3,22 @@
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from messages import assert_one_sentence
 from serving import HUMAN, Client, served
 
 from hanamachi.errors import UserError
-from hanamachi.training.serve.store import Store
+from hanamachi.training.serve.store import FILE, Store
 
 MOVES = 2  # at random, too few to lose a game of Hanabi
 COMMAND = [sys.executable, "-m", "hanamachi.training.cli.main", "serve", "--port", "0"]
@@ -125,6 +127,48 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     (tmp_path / "tables.sqlite").write_text("no tables " * 1000)
     with pytest.raises(UserError):
         Store(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "update events set body = '{'",
+        "update events set body = null",
+        "update events set body = '[]'",
+        "delete from events",
+        "update tables set opened = '{}'",
+        "update tables set opened = x'ff'",
+    ],
+)
+def test_a_damaged_table_is_refused_and_the_others_are_as_before(
+    tmp_path: Path, damage: str
+) -> None:
+    with served(tmp_path) as client:
+        key = client.table("hanamikoji", HUMAN, "expert")["keys"]["0"]
+    with closing(sqlite3.connect(tmp_path / FILE)) as base, base:
+        base.execute(damage)
+    with served(tmp_path) as client:
+        with client.sit(key) as seat:
+            said = seat.next()
+        assert said["type"] == "refused"
+        assert_one_sentence(said["words"], "damaged", FILE)
+        other = client.table("hanamikoji", HUMAN, "expert")["keys"]["0"]
+        with client.sit(other) as seat:
+            assert seat.position()
+
+
+def test_a_damaged_file_of_tables_is_named_with_what_to_do(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        key = client.table("hanamikoji", HUMAN, "expert")["keys"]["0"]
+    with (tmp_path / FILE).open("r+b") as file:
+        file.seek(1 << 12)  # behind the first page, which has the schema
+        file.write(b"\xff" * ((tmp_path / FILE).stat().st_size - (1 << 12)))
+    with served(tmp_path) as client:
+        answer = client.post("/api/tables", {"game": "hanamikoji", "seats": [HUMAN, HUMAN]})
+        assert answer.status == 503
+        assert_one_sentence(answer.json["error"], f"move {FILE} away")
+        with client.sit(key) as seat:
+            assert_one_sentence(seat.next()["words"], f"move {FILE} away")
 
 
 def test_keys_are_not_kept(tmp_path: Path) -> None:

@@ -12,13 +12,18 @@ from hanamachi.training.serve.store import FILE, Store
 
 
 def test_a_file_that_holds_no_tables_can_be_moved_away(tmp_path: Path) -> None:
-    for name in ("garbage", "folder", "cut"):
+    for name in ("garbage", "folder", "cut", "odd"):
         (tmp_path / name).mkdir()
     (tmp_path / "garbage" / FILE).write_text("no tables " * 1000)
     (tmp_path / "folder" / FILE).mkdir()
     Store(tmp_path / "cut").close()
     os.truncate(tmp_path / "cut" / FILE, 5000)
-    for name in ("garbage", "folder", "cut"):
+    Store(tmp_path / "odd").close()
+    content = (tmp_path / "odd" / FILE).read_bytes()
+    odd = content.replace(b"keys (digest", b"keys \xff\xff\xff\xff\xff\xff\xff")
+    assert odd != content
+    (tmp_path / "odd" / FILE).write_bytes(odd)
+    for name in ("garbage", "folder", "cut", "odd"):
         with pytest.raises(UserError, match=r"move tables.sqlite away, .*--data"):
             Store(tmp_path / name)
 
