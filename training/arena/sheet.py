@@ -11,16 +11,17 @@ import numpy as np
 from hanamachi.training.arena.tournament import Tournament
 from hanamachi.training.evaluation.deals import Played
 from hanamachi.training.evaluation.ranking import alone, best_first
-from hanamachi.training.evaluation.results import Evaluation, WinRates, rounded
+from hanamachi.training.evaluation.results import Evaluation, Forfeits, WinRates, rounded
 
 HEADS = "place", "player", "elo", "elo_low", "elo_high", "won", "games", "forfeited"
-TEAM_HEADS = "place", "player", "mean", "low", "high", "perfect", "lost", "games", "forfeited"
+ALONE = "mean", "low", "high", "perfect", "lost", "games", "forfeited"  # of a player with itself
+TEAM_HEADS = "place", "player", *ALONE, "forfeited_with_others"
 
 
 def as_csv(tournament: Tournament) -> str:
     """Its players: `won` is a share of their games; in a cooperative game each plays with itself.
 
-    `forfeited` are games of all matches.
+    `forfeited` are some of these games.
     """
     evaluation = tournament.evaluation
     text = StringIO()
@@ -28,7 +29,7 @@ def as_csv(tournament: Tournament) -> str:
     writer.writerow(TEAM_HEADS if evaluation.cooperative else HEADS)
     lines = team_lines(evaluation) if evaluation.cooperative else lines_of(tournament)
     for place, (name, *figures) in enumerate(lines, 1):
-        writer.writerow([place, name, *figures, forfeited_by(name, evaluation)])
+        writer.writerow([place, name, *figures])
     return text.getvalue()
 
 
@@ -39,7 +40,8 @@ def lines_of(tournament: Tournament) -> Iterator[Sequence[Any]]:
     for player in best_first(result).tolist():
         name = evaluation.policies[player]
         elo = [float(of[player]) for of in (result.elo, result.elo_low, result.elo_high)]
-        yield name, *("" if isnan(each) else round(each, 1) for each in elo), *won_by(name, matches)
+        ratings = ["" if isnan(each) else round(each, 1) for each in elo]
+        yield name, *ratings, *won_by(name, matches), forfeited_by(name, evaluation.forfeits)
 
 
 def won_by(name: str, matches: Sequence[Played]) -> tuple[float | str, int]:
@@ -57,8 +59,12 @@ def won_by(name: str, matches: Sequence[Played]) -> tuple[float | str, int]:
 
 def team_lines(evaluation: Evaluation) -> Iterator[Sequence[Any]]:
     for team in sorted(alone(evaluation.results), key=lambda team: -team.mean):
-        yield team.policy, team.mean, team.low, team.high, team.perfect, team.lost, team.games
+        name = team.policy
+        figures = team.mean, team.low, team.high, team.perfect, team.lost, team.games
+        own = [each for each in evaluation.forfeits if each.opponent == name]
+        lost = forfeited_by(name, own)
+        yield name, *figures, lost, forfeited_by(name, evaluation.forfeits) - lost
 
 
-def forfeited_by(name: str, evaluation: Evaluation) -> int:
-    return sum(each.games for each in evaluation.forfeits if each.policy == name)
+def forfeited_by(name: str, forfeits: Sequence[Forfeits]) -> int:
+    return sum(each.games for each in forfeits if each.policy == name)

@@ -114,7 +114,7 @@ def with_forfeits(
     for forfeits in evaluation.forfeits:
         games[forfeits.policy] += forfeits.games if forfeits.play == play else 0
     if any(games.values()):
-        heads = [*heads, "forfeited"]
+        heads = [*heads, "forfeited with all" if evaluation.cooperative else "forfeited"]
         figures = [[*row, f"{count:,}"] for row, count in zip(figures, games.values(), strict=True)]
     return heads, [figures[i] for i in order]
 

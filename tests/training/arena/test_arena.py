@@ -103,6 +103,20 @@ def test_the_table_of_a_cooperative_game_has_the_mean_score_of_each_team(
     assert len(means) == 2
 
 
+def test_the_forfeits_of_a_team_stand_beside_the_games_that_they_are_of(
+    bots: Path, tmp_path: Path
+) -> None:
+    played = play(class_of(bots, crash="1 / 0"), tmp_path / "out", "hanabi:2p")
+    lines = {line["player"]: line for line in csv.DictReader(as_csv(played).splitlines())}
+    counts = {
+        name: (line["games"], line["forfeited"], line["forfeited_with_others"])
+        for name, line in lines.items()
+    }
+    assert counts["crash.py"] == ("2", "2", "4")
+    assert counts["first.py"] == ("2", "0", "0")
+    assert "forfeited with all" in page.tournament_page(played)
+
+
 def test_a_tournament_has_the_results_of_an_evaluation(bots: Path, tmp_path: Path) -> None:
     def first(observation: Any, mask: Any) -> int:
         return int(mask.argmax())
