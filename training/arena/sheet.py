@@ -1,8 +1,6 @@
 """The table of a tournament for spreadsheets: a line for each player, best first."""
 
-import csv
 from collections.abc import Iterator, Sequence
-from io import StringIO
 from math import isnan
 from typing import Any
 
@@ -12,6 +10,7 @@ from hanamachi.training.arena.tournament import Tournament
 from hanamachi.training.evaluation.deals import Played
 from hanamachi.training.evaluation.ranking import alone, best_first
 from hanamachi.training.evaluation.results import Evaluation, Forfeits, WinRates, rounded
+from hanamachi.training.evaluation.spreadsheet import csv_of
 
 HEADS = "place", "player", "elo", "elo_low", "elo_high", "won", "games", "forfeited"
 ALONE = "mean", "low", "high", "perfect", "lost", "games", "forfeited"  # of a player with itself
@@ -24,13 +23,9 @@ def as_csv(tournament: Tournament) -> str:
     `forfeited` are some of these games.
     """
     evaluation = tournament.evaluation
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(TEAM_HEADS if evaluation.cooperative else HEADS)
+    heads = TEAM_HEADS if evaluation.cooperative else HEADS
     lines = team_lines(evaluation) if evaluation.cooperative else lines_of(tournament)
-    for place, (name, *figures) in enumerate(lines, 1):
-        writer.writerow([place, name, *figures])
-    return text.getvalue()
+    return csv_of([heads, *([place, *line] for place, line in enumerate(lines, 1))])
 
 
 def lines_of(tournament: Tournament) -> Iterator[Sequence[Any]]:

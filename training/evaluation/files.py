@@ -1,10 +1,9 @@
 """All files of an evaluation: JSON, CSV, a page and a picture."""
 
-import csv
 from collections.abc import Iterator
-from io import StringIO
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 from hanamachi.storage.files import replacing, utf8
 from hanamachi.training.evaluation.json_results import write_json
@@ -12,6 +11,7 @@ from hanamachi.training.evaluation.matches import FILES
 from hanamachi.training.evaluation.page import evaluation_page
 from hanamachi.training.evaluation.pictures import draw
 from hanamachi.training.evaluation.results import Evaluation, Row, rounded
+from hanamachi.training.evaluation.spreadsheet import csv_of
 
 HEADS = "policy", "opponent", "play", "games", "rate", "low", "high"
 TEAM_HEADS = "policy", "partners", "play", "games", "mean", "low", "high", "perfect", "lost"
@@ -32,18 +32,14 @@ def write(evaluation: Evaluation, folder: Path) -> list[Path]:
 
 def as_csv(evaluation: Evaluation) -> str:
     """A line for each pairing and way of play, and how many games either side forfeited."""
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     heads = TEAM_HEADS if evaluation.cooperative else HEADS
-    writer.writerow([*heads, "forfeited", "forfeited_by_other"])
+    lines: list[list[Any]] = [[*heads, "forfeited", "forfeited_by_other"]]
     lost = {(f.policy, f.opponent, f.play, f.place): f.games for f in evaluation.forfeits}
     for row in rows_of(evaluation):
         cells = [getattr(row, head) for head in heads]
         me, other, play = cells[:3]
-        writer.writerow(
-            [*cells, lost.get((me, other, play, 0), 0), lost.get((other, me, play, 1), 0)]
-        )
-    return text.getvalue()
+        lines.append([*cells, lost.get((me, other, play, 0), 0), lost.get((other, me, play, 1), 0)])
+    return csv_of(lines)
 
 
 def rows_of(evaluation: Evaluation) -> Iterator[Row]:

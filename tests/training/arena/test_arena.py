@@ -103,6 +103,13 @@ def test_the_table_of_a_cooperative_game_has_the_mean_score_of_each_team(
     assert len(means) == 2
 
 
+def test_no_name_of_a_player_is_a_formula(bots: Path, tmp_path: Path) -> None:
+    played = play(class_of(bots, **{"=1+1": "legal[0]"}), tmp_path / "out")
+    lines = list(csv.DictReader(as_csv(played).splitlines()))
+    assert {line["player"] for line in lines} == {"first.py", "last.py", "'=1+1.py"}
+    assert any(line["elo"].startswith("-") for line in lines)
+
+
 def test_the_forfeits_of_a_team_stand_beside_the_games_that_they_are_of(
     bots: Path, tmp_path: Path
 ) -> None:
