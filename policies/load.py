@@ -1,7 +1,7 @@
 """Load any policy by its name, path or entry point, with `load_policy`."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hanamachi.engine.game import Variant
@@ -140,23 +140,27 @@ def load_file(file: str, game: str | None, options: Options) -> Policy:
 
 def load_search(spec: str, game: str | None, options: Options) -> Policy:
     """The search that "search:KIND:BLUEPRINT:SETTINGS" names, for its blueprint's variant."""
-    from hanamachi.policies.search.search import check_kind, new_search
+    from hanamachi.policies.search.search import check_kind, new_search, setting_names
 
     kind, blueprint, settings = search_parts(spec)
     check_kind(kind)
     if blueprint.startswith(SEARCH):
         raise UserError(f"the blueprint of search:{kind} must not be another search")
-    refuse_setting_without_name(blueprint)
+    refuse_setting_without_name(blueprint, setting_names(kind))
     policy = load_policy(blueprint, game, **options) if blueprint else None
     variant = chosen_variant(spec, game, options) if policy is None else policy.variant
     return new_search(kind, variant, policy, settings, name=spec)
 
 
-def refuse_setting_without_name(blueprint: str) -> None:
-    """UserError if the last part of a blueprint's name can only be meant as a search's setting."""
+def refuse_setting_without_name(blueprint: str, names: Sequence[str]) -> None:
+    """UserError if the last part of a blueprint's name can only be meant as a search's setting.
+
+    `names` are those of its settings, of which one may lack its value.
+    """
     first, _, last = blueprint.rpartition(":")
     factory = last.isidentifier() or FACTORY_WITH_SETTINGS.fullmatch(blueprint)
-    if kind_of(blueprint) == Kind.FACTORY and kind_of(first) and not factory:
+    no_policy = kind_of(blueprint) == Kind.FACTORY and not factory
+    if kind_of(first) and (no_policy or last in names):
         raise UserError(
             f"a search's settings are written NAME=VALUE, as worlds=64, and {shown(last)} is none"
         )

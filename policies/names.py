@@ -105,7 +105,10 @@ def search_parts(name: str) -> tuple[str, str, str]:
     """
     kind, _, rest = name.removeprefix(SEARCH).partition(":")
     blueprint, _, settings = rest.rpartition(":")
-    return (kind, blueprint, settings) if "=" in settings or not settings else (kind, rest, "")
+    name, is_setting, _ = settings.partition("=")
+    if settings and (not is_setting or is_path(name if blueprint else settings)):
+        return kind, rest, ""  # "=" may be in the path of a blueprint
+    return kind, blueprint, settings
 
 
 # --- Names that mean nothing

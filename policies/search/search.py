@@ -251,10 +251,16 @@ def new_search(
     return search
 
 
+def setting_names(kind: str) -> list[str]:
+    """The names of all settings of this kind of search."""
+    made = load_entry_point(KINDS[kind])
+    keywords = [*signature(made).parameters.values(), *signature(Search).parameters.values()]
+    return [each.name for each in keywords if each.kind is Parameter.KEYWORD_ONLY]
+
+
 def parsed(settings: str, made: type[Search]) -> dict[str, Any]:
     """Parse "name=value,..." into keywords of a kind's class; UserError for an unknown one."""
-    keywords = [*signature(made).parameters.values(), *signature(Search).parameters.values()]
-    known = [each.name for each in keywords if each.kind is Parameter.KEYWORD_ONLY]
+    known = setting_names(made.kind)
     values: dict[str, Any] = {}
     for setting in filter(None, settings.split(",")):
         name, _, value = setting.partition("=")

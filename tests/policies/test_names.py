@@ -1,10 +1,13 @@
 """What the names of policies mean."""
 
+import shutil
+
 import pytest
 from messages import assert_one_sentence
 
 from hanamachi.errors import UserError
 from hanamachi.policies import load_policy
+from hanamachi.policies.agents import agent_folder
 from hanamachi.policies.names import (
     Kind,
     is_bare_folder,
@@ -59,13 +62,25 @@ def test_a_folder_here_is_a_checkpoint_whatever_it_is_called(tmp_path, monkeypat
         ("search:mcts::worlds=4", ("mcts", "", "worlds=4")),
         ("search:improve:hanabi:2p", ("improve", "hanabi:2p", "")),
         ("search:improve:my:make:depth=3:worlds=4", ("improve", "my:make:depth=3", "worlds=4")),
+        ("search:improve:runs/lr=1e-3/policy", ("improve", "runs/lr=1e-3/policy", "")),
+        ("search:improve:lr=1e-3/policy", ("improve", "lr=1e-3/policy", "")),
+        ("search:improve:runs/lr=1/policy:worlds=4", ("improve", "runs/lr=1/policy", "worlds=4")),
     ],
 )  # fmt: skip
 def test_the_name_of_a_search_holds_its_kind_its_blueprint_and_its_settings(name, parts):
     assert search_parts(name) == parts
 
 
-@pytest.mark.parametrize("last", ["64", "worlds-64", "0.1s"])
+def test_a_search_finds_a_checkpoint_whose_path_has_an_equals_sign(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(agent_folder("hanamikoji"), tmp_path / "lr=1e-3" / "policy")
+    for place in ("lr=1e-3/policy", str(tmp_path / "lr=1e-3" / "policy")):
+        assert load_policy(f"search:improve:{place}:worlds=4").variant.id == "hanamikoji"
+        with pytest.raises(UserError, match=r"budget.*worlds=64"):
+            load_policy(f"search:improve:{place}")
+
+
+@pytest.mark.parametrize("last", ["64", "worlds-64", "0.1s", "worlds", "seconds"])
 def test_a_setting_of_a_search_without_a_name_is_refused(last):
     with pytest.raises(UserError, match=f"worlds=64.*{last}") as caught:
         load_policy(f"search:improve:greedy:{last}", game="hanamikoji")
