@@ -14,6 +14,7 @@ class ResultTable(NamedTuple):
     words: Sequence[str]  # the heads of the columns with words
     numbers: Sequence[str]  # the heads of the columns with numbers
     rows: Sequence[Sequence[str]]  # the cells of all columns
+    wins: int | None = None  # the place among the cells of the games won, per cent, if there is one
 
 
 def rows_table(rows: Rows) -> ResultTable:
@@ -23,7 +24,8 @@ def rows_table(rows: Rows) -> ResultTable:
     else:
         words, numbers = ["policy", "against", "play"], ["games", "wins, per cent", "95% interval"]
     lines = [[row.policy, row.other, row.play, f"{row.games:,}", *figures_of(row)] for row in rows]
-    return ResultTable("", words, numbers, lines)
+    wins = None if isinstance(rows[0], TeamScore) else len(words) + 1
+    return ResultTable("", words, numbers, lines, wins)
 
 
 def figures_of(row: Row | TeamScore) -> list[str]:

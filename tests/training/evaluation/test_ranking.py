@@ -68,6 +68,19 @@ def test_names_are_printed_as_they_are(played):
     assert all(shown.count(name) >= 2 for name in names)  # in the ranking and in the matrix
 
 
+@pytest.mark.parametrize("no_color", [True, False])
+def test_a_terminal_colours_what_is_won_more_or_less_often_than_not(no_color):
+    rates = {"weak": 0.2, "even": 0.5, "strong": 0.8}
+    rows = [Row(name, "expert", "sample", 100, rate, 0.1, 0.9) for name, rate in rates.items()]
+    console = Console(force_terminal=True, color_system="standard", no_color=no_color)
+    with console.capture() as shown:
+        console.print(*report.rows_shown(rows))
+    for rate, colour in (("20.0", 31), ("80.0", 32)):
+        coloured = re.search(rf"\x1b\[{colour}m *{rate}", shown.get())
+        assert bool(coloured) != no_color
+    assert " 50.0 " in shown.get()
+
+
 def test_a_path_folds_after_a_slash():
     paths = [f"runs/{name}/of/a/name/that/is/long/policy" for name in ("first", "second")]
     rows = [Row(path, "expert", "sample", 10_000, 0.5, 0.49, 0.51) for path in paths]
