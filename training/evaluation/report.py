@@ -69,7 +69,7 @@ def shown(given: ResultTable) -> Group:
         words = head.replace(", ", ",\n") if ", " in head else Name(head)
         table.add_column(words, justify="right", overflow="fold")
     for row in given.rows:
-        cells = [*map(Name, row[: len(given.words)]), *row[len(given.words) :]]
+        cells: list[Any] = [*map(Name, row[: len(given.words)]), *row[len(given.words) :]]
         if given.wins is not None:
             cells[given.wins] = percent(float(row[given.wins]) / 100)
         table.add_row(*cells)

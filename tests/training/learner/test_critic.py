@@ -131,7 +131,7 @@ def test_hidden_hands_change_its_values_and_never_the_policys():
             policy.sample(NetworkInputs(seen, legal, others), uniforms)
             for others in (hands, hands.roll(1, 0))
         ]
-    (actions, log_probabilities, values), (again, same, others) = asked
+    (actions, log_probabilities, values, _), (again, same, others, _) = asked
     assert torch.equal(actions, again)
     assert torch.equal(log_probabilities, same)
     assert not torch.allclose(values, others, atol=1e-3)

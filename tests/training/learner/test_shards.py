@@ -18,6 +18,7 @@ def with_threads(monkeypatch, count):
     "settings",
     [
         {"critic": "all", "export": "average"},
+        {"critic": "action_values"},
         {"magnet": {"kl_coef": 0.1}},
         {"opponents": {"self": 0.5, "greedy": 0.5}},
     ],
