@@ -93,7 +93,7 @@ PAGE = """# What each piece of the learner is worth
 Each row leaves out or changes one piece of the learner. The figures are NashConv divided by that of
 random play, so 0 is an equilibrium: the median of the seeds, and their range where there are
 several. A row says which policy is measured: the policy that learns, or the average of its weights.
-`slow` are settings for many decisions. All settings are in
+`slow` and `all actions` are settings for many decisions. All settings are in
 [scripts/ablations.py](../scripts/ablations.py), which made this page; [exact solving](exact.md)
 lists the small games.
 {tables}
