@@ -23,7 +23,9 @@ def map_on_cluster(function: Callable[..., Any], *rows: Iterable[Any]) -> Iterat
         yield from map(answer, tasks)
     finally:
         with suppress(Exception):  # of a cluster that was lost
-            for left in tasks:
+            # not those that are done: Ray may end this process if one is cancelled as it completes
+            _, unfinished = ray.wait(tasks, num_returns=len(tasks), timeout=0)
+            for left in unfinished:
                 ray.cancel(left)
 
 

@@ -25,7 +25,7 @@ NO_ADVICE = np.zeros(0, np.int64)
 
 
 class Critic(nn.Module):
-    """The change that hidden cards make to the network's own value.
+    """The change that hidden cards, and the action if it is known, make to the network's own value.
 
     The change is zero at first, so that learning begins with the network's own value.
     """
@@ -40,7 +40,8 @@ class Critic(nn.Module):
     ) -> None:
         """`bound` (N + K,) is the largest size of each entry; entries in `advice` are left out.
 
-        With `forms` of all that is seen, the critic sees symmetric positions in one form.
+        With `forms` of all that is seen, the critic sees symmetric positions in one form. With a
+        number of `actions`, A, it values each.
         """
         super().__init__()
         self.forms = CanonicalForms(forms) if forms else None
@@ -54,7 +55,10 @@ class Critic(nn.Module):
         nn.init.zeros_(self.change.bias)
 
     def forward(self, observation: Tensor, centralised: Tensor, values: Tensor) -> Tensor:
-        """Values (B,) from all that is seen, (B, N) and (B, K), and the network's values (B,)."""
+        """Values from all that is seen, (B, N) and (B, K), and the network's values (B,).
+
+        They are those of positions, (B,), or of the actions there, (B, A).
+        """
         whole = torch.cat([observation, centralised], -1)
         if self.forms:
             no_actions = torch.zeros((len(whole), 0), dtype=torch.bool, device=whole.device)
@@ -66,7 +70,7 @@ class Critic(nn.Module):
 
 
 def values_of(values: Tensor, actions: Tensor) -> Tensor:
-    """The values (B,) of these actions; values (B,) do not depend on them."""
+    """The values (B,) of these actions, out of (B, A); values (B,) are those of any action."""
     return values if values.dim() == 1 else values.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
 
 

@@ -89,7 +89,7 @@ class SelfPlayBuffer(BaseBuffer):
         decisions = self.buffer_size, self.n_envs
         self.actions = self.room(dtype=torch.int64)
         self.log_probabilities = self.room()
-        self.expected = self.room()
+        self.expected = self.room()  # advantages, by a critic of actions
         self.magnet_log_probs = self.room(0)
         self.values = torch.zeros((self.buffer_size + 1, self.n_envs), device=self.device)
         self.rewards = np.zeros(decisions, np.float32)
@@ -97,7 +97,7 @@ class SelfPlayBuffer(BaseBuffer):
         self.signs = np.zeros(decisions, np.float32)
         self.elapsed = np.ones(decisions, np.float32)
         self.advantages, self.returns = self.room(), self.room()
-        self.advantage_scale = 1.0
+        self.advantage_scale = 1.0  # the standard deviation of the last rollout's advantages
         self.value_scale, self.explained_variance = 1.0, float("nan")  # before any rollout
         self.packings: dict[str, Packing] = {}
 

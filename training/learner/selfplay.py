@@ -318,7 +318,10 @@ class SelfPlayPPO(MaskablePPO):
         batch: Minibatch,
         scheduled: Mapping[str, float],
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """PPO's clipped surrogate, negative; and the parts of it that are logged."""
+        """PPO's clipped surrogate, negative; and the parts of it that are logged.
+
+        `values` are the critic's, (M,) or (M, A), without a gradient; PPO has the advantages.
+        """
         clip_range = scheduled["clip_range"]
         log_ratio = chances.of(batch.actions) - batch.log_probabilities
         ratio = log_ratio.exp()

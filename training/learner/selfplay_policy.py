@@ -57,7 +57,8 @@ class SelfPlayPolicy(MaskableActorCriticPolicy):
 
         The observations end with the features of `feature_sets`. With `forms`, the network sees
         symmetric positions in one form. `centralised` is the space of what all other seats see; if
-        it is given, a centralised critic is trained too; `critic_forms` are its forms.
+        it is given, a centralised critic is trained too; `critic_forms` are its forms, and with
+        `action_values` it values each action.
         """
         bound = entry_bounds(observation_space.low, observation_space.high)
         described = head or plain_head(int(action_space.n))

@@ -323,6 +323,13 @@ def test_what_is_left_of_the_work_is_not_done_after_a_mistake(cluster, tmp_path)
     assert list(map_on_cluster(lambda _: (tmp_path / "99").exists(), [0])) == [False]
 
 
+def test_work_that_is_done_is_not_cancelled(cluster, monkeypatch):
+    cancelled = []
+    monkeypatch.setattr(ray, "cancel", cancelled.append)
+    assert list(map_on_cluster(lambda number: number, range(20))) == list(range(20))
+    assert not cancelled
+
+
 @pytest.mark.skipif(not WHOLE, reason="in short, sweeps show that runs learn there")
 def test_best_responses_may_learn_at_once(cluster, tmp_path):
     alone = {"opponents": {"self": 1}, "past": {}, "critic": "own"}
