@@ -26,9 +26,7 @@ from hanamachi.training.learner.selfplay import SelfPlayPPO
 class AllActionsLearner(SelfPlayPPO):
     """Learns its policy from the values of all legal actions; its policy has such a critic."""
 
-    def scheduled(self, left: float) -> dict[str, float]:
-        now = super().scheduled(left)
-        return {name: value for name, value in now.items() if name != "clip_range"}
+    clips = False
 
     def policy_loss(
         self,

@@ -78,6 +78,7 @@ class Distillation(SelfPlayPPO):
     update. The search takes all seats to play the policy, so there are no fixed opponents.
     """
 
+    clips = False
     env: HanamachiVecEnv  # type: ignore[assignment]
     rollout_buffer: SearchedBuffer  # type: ignore[assignment]
 
@@ -145,10 +146,6 @@ class Distillation(SelfPlayPPO):
             Decision(observation, mask, prior, nothing, nothing, self.rng, worlds, row)
             for row, observation, mask, prior in zip(rows.tolist(), *seen, chances, strict=True)
         ]
-
-    def scheduled(self, left: float) -> dict[str, float]:
-        now = super().scheduled(left)
-        return {name: value for name, value in now.items() if name != "clip_range"}
 
     def policy_loss(
         self,

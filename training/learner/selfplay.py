@@ -72,6 +72,7 @@ class SelfPlayPPO(MaskablePPO):
     policy: SelfPlayPolicy
     rollout_buffer: SelfPlayBuffer  # type: ignore[assignment]
     batch_size: int
+    clips = True  # the loss of the policy has PPO's clip
 
     def __init__(
         self,
@@ -284,7 +285,8 @@ class SelfPlayPPO(MaskablePPO):
     def scheduled(self, left: float) -> dict[str, float]:
         """The scheduled settings, where this share of the run is left."""
         entropy = self.entropy_schedule(left) if self.entropy_schedule else self.ent_coef
-        now = {"clip_range": self.clip_range(left), "entropy_coefficient": entropy}  # type: ignore[operator]
+        clip = {"clip_range": self.clip_range(left)} if self.clips else {}  # type: ignore[operator]
+        now = clip | {"entropy_coefficient": entropy}
         return now | ({"kl_coefficient": self.kl_schedule(left)} if self.kl_schedule else {})
 
     def loss(
